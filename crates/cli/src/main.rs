@@ -1,0 +1,2 @@
+//! The `wavemill` command.
+fn main() {}

@@ -1,0 +1,3 @@
+//! What an instruction is.
+pub mod target;
+pub use target::{Level, Processor, Target};
