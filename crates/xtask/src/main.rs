@@ -1,2 +1,68 @@
-//! Chores.
-fn main() {}
+//! Chores of the project: `cargo xtask gen` writes the generated code, `cargo xtask gen --check` says whether it is
+//! up to date.
+#![allow(missing_docs)]
+
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wavemill_isa::row::Enc;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/xtask lies two levels down").to_owned()
+}
+
+/// Every generated file with its content.
+fn generated() -> Result<Vec<(PathBuf, String)>, String> {
+    let mut lines = Vec::new();
+    for enc in Enc::ALL {
+        let file = format!("isa/{}.isa", enc.name().to_lowercase());
+        let text = std::fs::read_to_string(root().join(&file)).map_err(|e| format!("{file}: {e}"))?;
+        lines.extend(table::parse(&file, &text)?);
+    }
+    Ok(vec![(root().join("crates/isa/src/gen/rows.rs"), table::emit(&lines))])
+}
+
+fn run(args: &[String]) -> Result<(), String> {
+    match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["gen"] => {
+            for (path, text) in generated()? {
+                if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+                    std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
+                    println!("wrote {}", path.strip_prefix(root()).unwrap_or(&path).display());
+                }
+            }
+            Ok(())
+        }
+        ["gen", "--check"] => check(),
+        _ => Err("usage: cargo xtask gen [--check]".into()),
+    }
+}
+
+fn check() -> Result<(), String> {
+    for (path, text) in generated()? {
+        if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
+            return Err(format!("{} is stale: run `cargo xtask gen`", path.display()));
+        }
+    }
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    match run(&std::env::args().skip(1).collect::<Vec<_>>()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("xtask: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Generated code is committed; it must be what the table says.
+    #[test]
+    fn generated_code_is_up_to_date() {
+        super::check().unwrap();
+    }
+}

@@ -1,0 +1,4 @@
+//! Code that `cargo xtask gen` writes from `isa/*.isa`. Edit the table, not this.
+
+#[rustfmt::skip]
+pub mod rows;
