@@ -1,0 +1,768 @@
+//! Tokens. One pass over the bytes, on demand, no allocation: a token is its kind and its place.
+//!
+//! The rules are llvm-mc's for amdgcn: a newline ends a statement, `;` and `//` start comments anywhere, `#` only at
+//! the start of a statement, `@` may stand inside identifiers, `1f` is the integer 1 followed by the identifier `f`.
+
+use crate::source::Span;
+
+/// What a token is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum Tok {
+    /// Name, mnemonic, register, directive: `[A-Za-z_.][A-Za-z0-9_.$?@]*`.
+    Ident,
+    /// Integer that fits 64 bits: decimal, `0x`, `0b`, octal, or a character constant.
+    Int,
+    /// Integer that does not.
+    BigNum,
+    /// Floating-point literal, decimal or hexadecimal.
+    Real,
+    /// String in double quotes, quotes included.
+    Str,
+    /// End of statement: a newline, or a comment with the newline that ends it.
+    Eol,
+    /// End of the buffer.
+    Eof,
+    /// Something unreadable: [`Lexer::error_message`] says what.
+    Error,
+    /// `# 12 "file"` at the start of a line.
+    HashDirective,
+    /// `:`
+    Colon,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `->`
+    MinusGreater,
+    /// `~`
+    Tilde,
+    /// `/`
+    Slash,
+    /// `\`
+    BackSlash,
+    /// `(`
+    LParen,
+    /// `)`
+    RParen,
+    /// `[`
+    LBrac,
+    /// `]`
+    RBrac,
+    /// `{`
+    LCurly,
+    /// `}`
+    RCurly,
+    /// `?`
+    Question,
+    /// `*`
+    Star,
+    /// `.` on its own: the current address.
+    Dot,
+    /// `,`
+    Comma,
+    /// `$`
+    Dollar,
+    /// `=`
+    Equal,
+    /// `==`
+    EqualEqual,
+    /// `|`
+    Pipe,
+    /// `||`
+    PipePipe,
+    /// `^`
+    Caret,
+    /// `&`
+    Amp,
+    /// `&&`
+    AmpAmp,
+    /// `!`
+    Exclaim,
+    /// `!=`
+    ExclaimEqual,
+    /// `%`
+    Percent,
+    /// `#` not at the start of a statement.
+    Hash,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `<<`
+    LessLess,
+    /// `<>`
+    LessGreater,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `>>`
+    GreaterGreater,
+    /// `@`
+    At,
+}
+
+/// A token: kind and byte range in the lexer's buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// What it is.
+    pub kind: Tok,
+    /// First byte.
+    pub start: u32,
+    /// One past the last byte.
+    pub end: u32,
+}
+
+impl Token {
+    /// True when the token is of this kind.
+    pub fn is(self, kind: Tok) -> bool {
+        self.kind == kind
+    }
+}
+
+const IDENT: u8 = 1;
+const DIGIT: u8 = 2;
+const HEX: u8 = 4;
+const START: u8 = 8;
+
+/// Character classes, so that the inner loops are one load and one test.
+static CLASS: [u8; 256] = {
+    let mut table = [0u8; 256];
+    let mut c = 0;
+    while c < 256 {
+        let b = c as u8;
+        if b.is_ascii_digit() {
+            table[c] = IDENT | DIGIT | HEX;
+        } else if b.is_ascii_alphabetic() {
+            table[c] = IDENT | START | if b.is_ascii_hexdigit() { HEX } else { 0 };
+        } else if matches!(b, b'_' | b'.') {
+            table[c] = IDENT | START;
+        } else if matches!(b, b'$' | b'?' | b'@') {
+            table[c] = IDENT;
+        }
+        c += 1;
+    }
+    table
+};
+
+#[inline]
+fn is(byte: u8, class: u8) -> bool {
+    CLASS[byte as usize] & class != 0
+}
+
+/// Reads tokens from one buffer. `Copy`, so that saving and restoring a position is an assignment.
+#[derive(Clone, Copy, Debug)]
+pub struct Lexer<'a> {
+    buf: &'a [u8],
+    buffer: u32,
+    /// Where the token after the current one starts to be looked for.
+    pos: u32,
+    cur: Token,
+    /// No token of the statement has been read yet, so `#` starts a comment.
+    statement_start: bool,
+    line_start: bool,
+    message: &'static str,
+    message_at: u32,
+}
+
+impl<'a> Lexer<'a> {
+    /// Starts at the beginning of a buffer; `buffer` is its index in the source map.
+    pub fn new(buf: &'a [u8], buffer: u32) -> Self {
+        Self::at(buf, buffer, 0)
+    }
+
+    /// Starts in the middle of a buffer, at the start of a statement.
+    pub fn at(buf: &'a [u8], buffer: u32, pos: u32) -> Self {
+        // Offsets are 32 bits wide: what lies beyond is cut off (the caller refuses such files).
+        let buf = &buf[..buf.len().min(u32::MAX as usize - 1)];
+        let mut lexer = Lexer {
+            buf,
+            buffer,
+            pos,
+            cur: Token { kind: Tok::Eof, start: 0, end: 0 },
+            statement_start: true,
+            line_start: true,
+            message: "",
+            message_at: 0,
+        };
+        lexer.cur = lexer.scan(true);
+        lexer
+    }
+
+    /// The token at the cursor.
+    #[inline]
+    pub fn peek(&self) -> Token {
+        self.cur
+    }
+
+    /// The kind of the token at the cursor.
+    #[inline]
+    pub fn kind(&self) -> Tok {
+        self.cur.kind
+    }
+
+    /// The token after the one at the cursor.
+    #[inline]
+    pub fn peek2(&self) -> Token {
+        let mut ahead = *self;
+        ahead.scan(false)
+    }
+
+    /// Moves past the token at the cursor and returns it.
+    #[inline]
+    pub fn bump(&mut self) -> Token {
+        let token = self.cur;
+        self.cur = self.scan(true);
+        token
+    }
+
+    /// Moves past the token at the cursor if it is of this kind.
+    #[inline]
+    pub fn eat(&mut self, kind: Tok) -> bool {
+        let hit = self.cur.kind == kind;
+        if hit {
+            self.bump();
+        }
+        hit
+    }
+
+    /// True at the end of a statement or of the buffer.
+    #[inline]
+    pub fn at_eol(&self) -> bool {
+        matches!(self.cur.kind, Tok::Eol | Tok::Eof)
+    }
+
+    /// True when the cursor is at the first token of a statement.
+    pub(crate) fn at_statement_start(&self) -> bool {
+        self.statement_start
+    }
+
+    /// The text of a token; for bytes that are not UTF-8 see [`Lexer::bytes`].
+    #[inline]
+    pub fn text(&self, token: Token) -> &'a str {
+        std::str::from_utf8(self.bytes(token)).unwrap_or("\u{fffd}")
+    }
+
+    /// The bytes of a token.
+    #[inline]
+    pub fn bytes(&self, token: Token) -> &'a [u8] {
+        &self.buf[token.start as usize..token.end as usize]
+    }
+
+    /// The text of the token at the cursor when it is an identifier, else the empty string.
+    #[inline]
+    pub fn ident(&self) -> &'a str {
+        if self.cur.kind == Tok::Ident { self.text(self.cur) } else { "" }
+    }
+
+    /// True when there is no white space or comment between two consecutive tokens.
+    pub fn adjacent(&self, first: Token, second: Token) -> bool {
+        first.end == second.start
+    }
+
+    /// The place of a token.
+    #[inline]
+    pub fn span(&self, token: Token) -> Span {
+        Span { buffer: self.buffer, start: token.start, end: token.end }
+    }
+
+    /// The place of the token at the cursor.
+    #[inline]
+    pub fn here(&self) -> Span {
+        self.span(self.cur)
+    }
+
+    /// Index of the buffer in the source map.
+    pub fn buffer(&self) -> u32 {
+        self.buffer
+    }
+
+    /// The whole buffer.
+    pub fn source(&self) -> &'a [u8] {
+        self.buf
+    }
+
+    /// Where the next token will be looked for: just past the current one.
+    pub fn offset(&self) -> u32 {
+        self.pos
+    }
+
+    /// What is wrong, when the token at the cursor is [`Tok::Error`].
+    pub fn error_message(&self) -> &'static str {
+        self.message
+    }
+
+    /// Where it is wrong, when the token at the cursor is [`Tok::Error`].
+    pub fn error_span(&self) -> Span {
+        Span { buffer: self.buffer, start: self.message_at, end: self.message_at }
+    }
+
+    /// Skips to the end of the statement and past it.
+    pub fn skip_statement(&mut self) {
+        self.skip_to_eol();
+        self.eat(Tok::Eol);
+    }
+
+    /// Skips to the end of the statement, leaving the cursor on it.
+    pub fn skip_to_eol(&mut self) {
+        while !self.at_eol() {
+            self.bump();
+        }
+    }
+
+    /// The value of an integer token, and whether it needs more than 64 bits (then the low 64 are returned).
+    pub fn int_value(&self, token: Token) -> (u64, bool) {
+        match self.wide_value(token) {
+            Some(value) => (value as u64, value >> 64 != 0),
+            None => (0, true),
+        }
+    }
+
+    /// The value of an integer token of up to 128 bits.
+    pub fn wide_value(&self, token: Token) -> Option<u128> {
+        let bytes = self.bytes(token);
+        let (digits, radix) = match bytes {
+            [b'\'', b'\\', c, ..] => return Some(escaped_char(*c).into()),
+            // A plain char is signed in LLVM's lexer, so bytes above 127 are negative numbers.
+            [b'\'', c, ..] => return Some((*c as i8 as i64 as u64).into()),
+            [b'0', b'x' | b'X', rest @ ..] => (rest, 16),
+            [b'0', b'b' | b'B', rest @ ..] => (rest, 2),
+            [b'0', rest @ ..] => (rest, 8),
+            _ => (bytes, 10),
+        };
+        let mut value: u128 = 0;
+        for &digit in digits {
+            // Stops at an ignored suffix such as `ull`.
+            let Some(digit) = (digit as char).to_digit(radix) else { break };
+            value = value.checked_mul(radix.into())?.checked_add(digit.into())?;
+        }
+        Some(value)
+    }
+
+    /// The value of a real token, rounded to nearest even; `None` for an exponent without digits.
+    pub fn real_value(&self, token: Token) -> Option<f64> {
+        parse_real(self.text(token))
+    }
+
+    #[inline]
+    fn byte(&self, at: u32) -> u8 {
+        // Past the end reads as NUL, which starts no token and continues none.
+        self.buf.get(at as usize).copied().unwrap_or(0)
+    }
+
+    #[inline]
+    fn next(&mut self) -> u8 {
+        let byte = self.byte(self.pos);
+        self.pos += 1;
+        byte
+    }
+
+    fn skip_class(&mut self, class: u8) {
+        while is(self.byte(self.pos), class) {
+            self.pos += 1;
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, start: u32, at: u32, message: &'static str) -> Token {
+        self.message = message;
+        self.message_at = at;
+        self.pos = self.pos.min(self.buf.len() as u32);
+        Token { kind: Tok::Error, start: start.min(self.pos), end: self.pos }
+    }
+
+    /// Reads one token. `advancing` is false while looking ahead: then `#` is always punctuation, because whether
+    /// it starts a comment depends on what the parser makes of the tokens before it.
+    fn scan(&mut self, advancing: bool) -> Token {
+        loop {
+            let start = self.pos;
+            let len = self.buf.len() as u32;
+            if start >= len {
+                self.pos = len;
+                let kind = if self.statement_start { Tok::Eof } else { Tok::Eol };
+                self.statement_start = true;
+                self.line_start = true;
+                return Token { kind, start: len, end: len };
+            }
+            let byte = self.buf[start as usize];
+            self.pos += 1;
+            if is(byte, START) {
+                self.statement_start = false;
+                self.line_start = false;
+                return self.identifier(start, byte);
+            }
+            let line_start = std::mem::replace(&mut self.line_start, false);
+            let statement_start = std::mem::replace(&mut self.statement_start, false);
+            let kind = match byte {
+                b' ' | b'\t' | 0 => {
+                    self.statement_start = statement_start;
+                    while matches!(self.byte(self.pos), b' ' | b'\t') {
+                        self.pos += 1;
+                    }
+                    continue;
+                }
+                b'\n' => {
+                    self.statement_start = true;
+                    self.line_start = true;
+                    Tok::Eol
+                }
+                b'\r' => {
+                    self.statement_start = true;
+                    self.line_start = true;
+                    if self.byte(self.pos) == b'\n' {
+                        self.pos += 1;
+                    }
+                    Tok::Eol
+                }
+                b',' => Tok::Comma,
+                b'0'..=b'9' => return self.number(start, byte),
+                b'[' => Tok::LBrac,
+                b']' => Tok::RBrac,
+                b':' => Tok::Colon,
+                b';' => return self.line_comment(start, statement_start),
+                b'#' if statement_start && advancing => {
+                    if line_start && self.is_line_marker() {
+                        while !matches!(self.byte(self.pos), b'\n' | b'\r') && self.pos < len {
+                            self.pos += 1;
+                        }
+                        self.line_start = false;
+                        return Token { kind: Tok::HashDirective, start, end: self.pos };
+                    }
+                    return self.line_comment(start, true);
+                }
+                b'/' => match self.byte(self.pos) {
+                    b'/' => return self.line_comment(start, statement_start),
+                    b'*' => match self.block_comment() {
+                        true => continue,
+                        false => return self.fail(start, start, "unterminated comment"),
+                    },
+                    _ => Tok::Slash,
+                },
+                b'+' => Tok::Plus,
+                b'-' => self.either(b'>', Tok::MinusGreater, Tok::Minus),
+                b'~' => Tok::Tilde,
+                b'(' => Tok::LParen,
+                b')' => Tok::RParen,
+                b'{' => Tok::LCurly,
+                b'}' => Tok::RCurly,
+                b'*' => Tok::Star,
+                b'$' => Tok::Dollar,
+                b'@' => Tok::At,
+                b'#' => Tok::Hash,
+                b'?' => Tok::Question,
+                b'\\' => Tok::BackSlash,
+                b'=' => self.either(b'=', Tok::EqualEqual, Tok::Equal),
+                b'|' => self.either(b'|', Tok::PipePipe, Tok::Pipe),
+                b'^' => Tok::Caret,
+                b'&' => self.either(b'&', Tok::AmpAmp, Tok::Amp),
+                b'!' => self.either(b'=', Tok::ExclaimEqual, Tok::Exclaim),
+                b'%' => Tok::Percent,
+                b'<' => match self.byte(self.pos) {
+                    b'>' => self.either(b'>', Tok::LessGreater, Tok::Less),
+                    b'=' => self.either(b'=', Tok::LessEqual, Tok::Less),
+                    _ => self.either(b'<', Tok::LessLess, Tok::Less),
+                },
+                b'>' => match self.byte(self.pos) {
+                    b'=' => self.either(b'=', Tok::GreaterEqual, Tok::Greater),
+                    _ => self.either(b'>', Tok::GreaterGreater, Tok::Greater),
+                },
+                b'\'' => return self.character(start),
+                b'"' => return self.string(start),
+                _ => return self.fail(start, start, "invalid character in input"),
+            };
+            return Token { kind, start, end: self.pos };
+        }
+    }
+
+    #[inline]
+    fn either(&mut self, second: u8, long: Tok, short: Tok) -> Tok {
+        if self.byte(self.pos) == second {
+            self.pos += 1;
+            long
+        } else {
+            short
+        }
+    }
+
+    #[inline]
+    fn identifier(&mut self, start: u32, first: u8) -> Token {
+        if first == b'.' && is(self.byte(self.pos), DIGIT) {
+            // `.5` is a number, `.5foo` a name.
+            self.skip_class(DIGIT);
+            let next = self.byte(self.pos);
+            if !is(next, IDENT) || matches!(next, b'e' | b'E') {
+                return self.float(start);
+            }
+        }
+        self.skip_class(IDENT);
+        let kind = if first == b'.' && self.pos == start + 1 { Tok::Dot } else { Tok::Ident };
+        Token { kind, start, end: self.pos }
+    }
+
+    /// The rest of a decimal float: fraction digits and exponent.
+    fn float(&mut self, start: u32) -> Token {
+        self.skip_class(DIGIT);
+        if matches!(self.byte(self.pos), b'+' | b'-') {
+            let at = self.pos;
+            return self.fail(start, at, "invalid sign in float literal");
+        }
+        if matches!(self.byte(self.pos), b'e' | b'E') {
+            self.pos += 1;
+            if matches!(self.byte(self.pos), b'+' | b'-') {
+                self.pos += 1;
+            }
+            self.skip_class(DIGIT);
+        }
+        Token { kind: Tok::Real, start, end: self.pos }
+    }
+
+    fn hex_float(&mut self, start: u32, has_digits: bool) -> Token {
+        let mut has_digits = has_digits;
+        if self.byte(self.pos) == b'.' {
+            self.pos += 1;
+            let fraction = self.pos;
+            self.skip_class(HEX);
+            has_digits |= self.pos != fraction;
+        }
+        if !has_digits {
+            let what = "invalid hexadecimal floating-point constant: expected at least one significand digit";
+            return self.fail(start, start, what);
+        }
+        if !matches!(self.byte(self.pos), b'p' | b'P') {
+            let what = "invalid hexadecimal floating-point constant: expected exponent part 'p'";
+            return self.fail(start, start, what);
+        }
+        self.pos += 1;
+        if matches!(self.byte(self.pos), b'+' | b'-') {
+            self.pos += 1;
+        }
+        let exponent = self.pos;
+        self.skip_class(DIGIT);
+        if self.pos == exponent {
+            let what = "invalid hexadecimal floating-point constant: expected at least one exponent digit";
+            return self.fail(start, start, what);
+        }
+        Token { kind: Tok::Real, start, end: self.pos }
+    }
+
+    fn number(&mut self, start: u32, first: u8) -> Token {
+        if first != b'0' || self.byte(self.pos) == b'.' {
+            self.skip_class(DIGIT);
+            if matches!(self.byte(self.pos), b'.' | b'e' | b'E') {
+                if self.byte(self.pos) == b'.' {
+                    self.pos += 1;
+                }
+                return self.float(start);
+            }
+            return self.integer(start, true);
+        }
+        match self.byte(self.pos) {
+            b'b' | b'B' => {
+                // `0b` may also be a reference to the label `0:` above.
+                if !is(self.byte(self.pos + 1), DIGIT) {
+                    return Token { kind: Tok::Int, start, end: self.pos };
+                }
+                self.pos += 1;
+                let digits = self.pos;
+                while matches!(self.byte(self.pos), b'0' | b'1') {
+                    self.pos += 1;
+                }
+                if self.pos == digits {
+                    return self.fail(start, start, "invalid binary number");
+                }
+                self.integer(start, true)
+            }
+            b'x' | b'X' => {
+                self.pos += 1;
+                let digits = self.pos;
+                self.skip_class(HEX);
+                let has_digits = self.pos != digits;
+                if matches!(self.byte(self.pos), b'.' | b'p' | b'P') {
+                    return self.hex_float(start, has_digits);
+                }
+                if !has_digits {
+                    return self.fail(start, start, "invalid hexadecimal number");
+                }
+                self.integer(start, true)
+            }
+            _ => {
+                let digits = self.pos;
+                self.skip_class(DIGIT);
+                if self.buf[digits as usize..self.pos as usize].iter().any(|d| *d > b'7') {
+                    return self.fail(start, start, "invalid octal number");
+                }
+                self.integer(start, true)
+            }
+        }
+    }
+
+    /// Ends an integer token; C suffixes (`u`, `ul`, `ull`) are read and ignored.
+    fn integer(&mut self, start: u32, suffix: bool) -> Token {
+        let end = self.pos;
+        if suffix {
+            for set in [b"uU", b"lL", b"lL"] {
+                if set.contains(&self.byte(self.pos)) {
+                    self.pos += 1;
+                }
+            }
+        }
+        let mut token = Token { kind: Tok::Int, start, end };
+        // Nineteen digits of any radix up to 16 may not fit; fewer than that always do below radix 16.
+        if end - start > 16 && !self.wide_value(token).is_some_and(|v| v >> 64 == 0) {
+            token.kind = Tok::BigNum;
+        }
+        token
+    }
+
+    fn character(&mut self, start: u32) -> Token {
+        let mut byte = self.next();
+        if byte == b'\\' {
+            byte = self.next();
+        }
+        let _ = byte;
+        if self.pos > self.buf.len() as u32 {
+            return self.fail(start, start, "unterminated single quote");
+        }
+        if self.next() != b'\'' {
+            return self.fail(start, start, "single quote way too long");
+        }
+        Token { kind: Tok::Int, start, end: self.pos }
+    }
+
+    fn string(&mut self, start: u32) -> Token {
+        let len = self.buf.len() as u32;
+        while self.pos < len {
+            match self.next() {
+                b'"' => return Token { kind: Tok::Str, start, end: self.pos },
+                b'\\' => self.pos += 1,
+                _ => {}
+            }
+        }
+        self.fail(start, start, "unterminated string constant")
+    }
+
+    fn line_comment(&mut self, start: u32, whole_line: bool) -> Token {
+        let rest = &self.buf[self.pos as usize..];
+        let length = rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
+        self.pos += length as u32;
+        let mut end = self.pos;
+        if self.byte(self.pos) == b'\r' {
+            self.pos += 1;
+        }
+        if self.byte(self.pos) == b'\n' {
+            self.pos += 1;
+        }
+        if whole_line {
+            end = self.pos;
+        }
+        self.statement_start = true;
+        self.line_start = true;
+        Token { kind: Tok::Eol, start, end }
+    }
+
+    fn block_comment(&mut self) -> bool {
+        self.pos += 1;
+        let rest = &self.buf[self.pos as usize..];
+        match rest.windows(2).position(|pair| pair == b"*/") {
+            Some(length) => {
+                self.pos += length as u32 + 2;
+                true
+            }
+            None => {
+                self.pos = self.buf.len() as u32;
+                false
+            }
+        }
+    }
+
+    /// After a `#` at the start of a line: is this `# 12 "file"`?
+    fn is_line_marker(&self) -> bool {
+        let mut ahead = *self;
+        ahead.statement_start = false;
+        ahead.scan(false).kind == Tok::Int && ahead.scan(false).kind == Tok::Str
+    }
+}
+
+fn escaped_char(c: u8) -> u8 {
+    match c {
+        b't' => b'\t',
+        b'n' => b'\n',
+        b'b' => 8,
+        b'f' => 12,
+        b'r' => b'\r',
+        other => other,
+    }
+}
+
+/// Reads a decimal or hexadecimal floating-point number exactly, rounding to nearest even.
+pub fn parse_real(text: &str) -> Option<f64> {
+    let bytes = text.as_bytes();
+    match bytes {
+        [b'0', b'x' | b'X', rest @ ..] => parse_hex_real(rest),
+        // Rust's parser rounds correctly but must not see its own spellings of infinity and NaN.
+        _ if bytes.iter().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) => {
+            text.parse().ok()
+        }
+        _ => None,
+    }
+}
+
+fn parse_hex_real(digits: &[u8]) -> Option<f64> {
+    let mut mantissa: u128 = 0;
+    let mut sticky = false;
+    let mut exponent: i64 = 0;
+    let mut after_point = false;
+    let mut at = 0;
+    while let Some(&byte) = digits.get(at) {
+        at += 1;
+        match byte {
+            b'.' => after_point = true,
+            b'p' | b'P' => break,
+            _ => {
+                let digit = (byte as char).to_digit(16)?;
+                if mantissa >> 120 == 0 {
+                    mantissa = mantissa << 4 | u128::from(digit);
+                    exponent -= if after_point { 4 } else { 0 };
+                } else {
+                    sticky |= digit != 0;
+                    exponent += if after_point { 0 } else { 4 };
+                }
+            }
+        }
+    }
+    let (negative, rest) = match digits.get(at..)? {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        rest => (false, rest),
+    };
+    let mut scale: i64 = 0;
+    for &byte in rest {
+        scale = (scale * 10 + i64::from((byte as char).to_digit(10)?)).min(1 << 40);
+    }
+    exponent += if negative { -scale } else { scale };
+    if mantissa == 0 {
+        return Some(0.0);
+    }
+    // Normalise to 128 bits, cut to 53 (fewer for denormals), round to nearest even.
+    let shift = mantissa.leading_zeros();
+    let mantissa = mantissa << shift;
+    let exponent = exponent - i64::from(shift) + 127;
+    if exponent > 1023 {
+        return Some(f64::INFINITY);
+    }
+    let keep = if exponent >= -1022 { 53 } else { 53 + exponent + 1022 };
+    if keep < 0 {
+        return Some(0.0);
+    }
+    let cut = 128 - keep as u32;
+    let (kept, lost, half) = match cut {
+        128 => (0, mantissa, 1u128 << 127),
+        _ => ((mantissa >> cut) as u64, mantissa & ((1 << cut) - 1), 1u128 << (cut - 1)),
+    };
+    let up = lost > half || (lost == half && (sticky || kept & 1 == 1));
+    let rounded = kept + u64::from(up);
+    // The implicit bit carries into the exponent field by plain addition.
+    let bits = if exponent >= -1022 { (((exponent + 1022) as u64) << 52) + rounded } else { rounded };
+    Some(f64::from_bits(bits))
+}

@@ -1,0 +1,144 @@
+//! Where the output goes: LLVM's text, in one buffer, or an object in memory.
+
+use crate::expr::write_int;
+use crate::fixup::Fixup;
+use crate::object::Object;
+use crate::symbol::Symbols;
+use std::fmt;
+use std::io::Write as _;
+
+/// The column comments start in.
+const COMMENT_COLUMN: usize = 40;
+
+/// The output of an assembly.
+#[derive(Debug, Default)]
+pub struct Out {
+    /// The text so far; stays empty when an object is built.
+    pub buf: Vec<u8>,
+    /// The object being built, or `None` when text is written.
+    pub object: Option<Box<Object>>,
+    /// Comments waiting for the end of the line; each ends with a newline.
+    comments: Vec<u8>,
+}
+
+impl Out {
+    /// Output as text.
+    pub fn text() -> Out {
+        Out::default()
+    }
+
+    /// Output as an object.
+    pub fn object() -> Out {
+        Out { object: Some(Box::default()), ..Out::default() }
+    }
+
+    /// True when text is written.
+    #[inline]
+    pub fn is_text(&self) -> bool {
+        self.object.is_none()
+    }
+
+    /// Writes a line of text (the tab in front is the caller's); does nothing when an object is built.
+    pub fn line(&mut self, args: fmt::Arguments<'_>) {
+        if self.is_text() {
+            _ = self.buf.write_fmt(args);
+            self.eol();
+        }
+    }
+
+    /// Writes text without ending the line; does nothing when an object is built.
+    pub fn raw(&mut self, text: &[u8]) {
+        if self.is_text() {
+            self.buf.extend_from_slice(text);
+        }
+    }
+
+    /// Adds a comment to be written at the end of the current line.
+    pub fn comment(&mut self, text: &[u8]) {
+        if self.is_text() {
+            self.comments.extend_from_slice(text);
+            self.comments.push(b'\n');
+        }
+    }
+
+    /// Ends the line, with the comments that wait for it.
+    #[inline]
+    pub fn eol(&mut self) {
+        if self.comments.is_empty() {
+            self.buf.push(b'\n');
+        } else {
+            self.write_comments();
+        }
+    }
+
+    fn write_comments(&mut self) {
+        let comments = std::mem::take(&mut self.comments);
+        for line in comments.split_inclusive(|b| *b == b'\n') {
+            self.pad();
+            self.buf.extend_from_slice(b"; ");
+            self.buf.extend_from_slice(line);
+        }
+        self.comments = comments;
+        self.comments.clear();
+    }
+
+    /// Pads to the comment column, with one space at least. LLVM counts a tab at a tab stop as nothing.
+    fn pad(&mut self) {
+        let start = self.buf.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        let mut column = 0;
+        for &byte in &self.buf[start..] {
+            match byte {
+                b'\t' => column = (column + 7) & !7,
+                // Continuation bytes of UTF-8 and control characters take no room.
+                0x80..=0xbf | ..0x20 => {}
+                _ => column += 1,
+            }
+        }
+        let spaces = COMMENT_COLUMN.saturating_sub(column).max(1);
+        self.buf.resize(self.buf.len() + spaces, b' ');
+    }
+
+    /// Adds the `encoding: […]` comment of an instruction and those of its fixups.
+    pub fn encoding_comment(&mut self, bits: u64, len: u8, fixups: &[Option<Fixup>], symbols: &Symbols) {
+        let bytes = bits.to_le_bytes();
+        let mut owner = [0u8; 8];
+        for (letter, fixup) in (b'A'..).zip(fixups.iter().flatten()) {
+            let start = fixup.offset as usize;
+            let end = (start + fixup.kind.size() as usize).min(8);
+            owner.get_mut(start..end).unwrap_or_default().fill(letter);
+        }
+        let out = &mut self.comments;
+        out.extend_from_slice(b"encoding: [");
+        for i in 0..(len as usize).min(8) {
+            if i != 0 {
+                out.push(b',');
+            }
+            match (owner[i], bytes[i]) {
+                (0, byte) => hex_byte(byte, out),
+                (letter, 0) => out.push(letter),
+                (letter, byte) => {
+                    hex_byte(byte, out);
+                    out.extend_from_slice(&[b'\'', letter, b'\'']);
+                }
+            }
+        }
+        out.extend_from_slice(b"]\n");
+        for (letter, fixup) in (b'A'..).zip(fixups.iter().flatten()) {
+            out.extend_from_slice(&[b' ', b' ']);
+            out.extend_from_slice(b"fixup ");
+            out.push(letter);
+            out.extend_from_slice(b" - offset: ");
+            write_int(fixup.offset.into(), out);
+            out.extend_from_slice(b", value: ");
+            fixup.expr.print(symbols, out);
+            out.extend_from_slice(b", kind: ");
+            out.extend_from_slice(fixup.kind.name().as_bytes());
+            out.push(b'\n');
+        }
+    }
+}
+
+fn hex_byte(byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend_from_slice(&[b'0', b'x', DIGITS[(byte >> 4) as usize], DIGITS[(byte & 15) as usize]]);
+}

@@ -1,0 +1,196 @@
+//! Statements: labels, assignments, macros, directives and instructions, one after the other, with every error of the
+//! file recorded and none of them fatal.
+
+mod directive;
+mod emit;
+mod expr;
+
+use crate::expr::{Expr, Scope};
+use crate::lex::{Lexer, Tok, Token};
+use crate::object::Object;
+use crate::out::Out;
+use crate::section::{Section, SectionId};
+use crate::source::{Diag, LineMarker, Origin, Severity, SourceMap, Sources, Span};
+use crate::symbol::{SymId, Symbols};
+use crate::{Options, OutputType};
+use std::borrow::Cow;
+use wavemill_isa::Target;
+
+/// The assembler's state while it reads a file.
+pub struct Parser<'a> {
+    /// The tokens. The cursor is on the first one not yet consumed.
+    pub lex: Lexer<'a>,
+    /// Symbols.
+    pub symbols: Symbols,
+    /// Processor and features.
+    pub target: Target,
+    /// How to assemble.
+    pub options: &'a Options,
+    /// Where the result goes.
+    pub out: Out,
+    /// Source text.
+    pub sources: Sources<'a>,
+    /// Errors and warnings so far.
+    pub diagnostics: Vec<Diag>,
+    /// State of the AMD directives.
+    pub amd: crate::amd::State,
+    /// State of the instruction parser.
+    pub inst: crate::inst::State,
+    pub(crate) sections: Vec<Section>,
+    /// Current and previous section with subsection, a pair for each `.pushsection`.
+    pub(crate) section_stack: Vec<SectionPair>,
+    pub(crate) markers: Vec<LineMarker>,
+    /// Uses of `1b` and `1f`, to be checked at the end.
+    directional_uses: Vec<(Span, SymId)>,
+    errors: usize,
+}
+
+/// Current and previous section with their subsections, for `.previous`.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct SectionPair {
+    pub current: Option<(SectionId, u32)>,
+    pub previous: Option<(SectionId, u32)>,
+}
+
+pub(crate) struct Finished {
+    pub text: Vec<u8>,
+    pub object: Option<Box<Object>>,
+    pub symbols: Symbols,
+    pub sections: Vec<Section>,
+    pub diagnostics: Vec<Diag>,
+    pub markers: Vec<LineMarker>,
+}
+
+impl<'a> Parser<'a> {
+    pub(crate) fn run(options: &'a Options, map: &'a SourceMap, name: &str, text: Vec<u8>) -> Finished {
+        let mut sources = Sources::new(map);
+        let capacity = if options.output == OutputType::Asm { text.len() + text.len() / 2 } else { 0 };
+        let main = sources.add(name, text, Origin::Main);
+        let mut out = if options.output == OutputType::Asm { Out::text() } else { Out::object() };
+        out.buf.reserve(capacity);
+        let mut p = Parser {
+            lex: Lexer::new(&sources.get(main).text, main),
+            symbols: Symbols::default(),
+            target: options.target,
+            options,
+            out,
+            sources,
+            diagnostics: Vec::new(),
+            amd: Default::default(),
+            inst: Default::default(),
+            sections: Vec::new(),
+            section_stack: vec![SectionPair::default()],
+            markers: Vec::new(),
+            directional_uses: Vec::new(),
+            errors: 0,
+        };
+        p.file();
+        let object = if p.errors == 0 { p.out.object } else { None };
+        Finished {
+            text: p.out.buf,
+            object,
+            symbols: p.symbols,
+            sections: p.sections,
+            diagnostics: p.diagnostics,
+            markers: p.markers,
+        }
+    }
+
+    fn file(&mut self) {}
+
+    /// Records an error and goes on.
+    #[cold]
+    pub fn error(&mut self, span: Span, message: impl Into<Cow<'static, str>>) {
+        self.report(Diag::error(span, message));
+    }
+
+    /// Records a warning and goes on.
+    #[cold]
+    pub fn warning(&mut self, span: Span, message: impl Into<Cow<'static, str>>) {
+        self.report(Diag::warning(span, message));
+    }
+
+    /// Records a diagnostic.
+    #[cold]
+    pub fn report(&mut self, mut diag: Diag) {
+        if diag.silent {
+            return;
+        }
+        if diag.severity == Severity::Warning {
+            if self.options.no_warn {
+                return;
+            }
+            if self.options.fatal_warnings {
+                diag.severity = Severity::Error;
+            }
+        }
+        if diag.severity == Severity::Error {
+            self.errors += 1;
+        }
+        self.diagnostics.push(diag);
+    }
+
+    /// An error at the token under the cursor.
+    #[cold]
+    pub fn token_error(&self, message: impl Into<Cow<'static, str>>) -> Diag {
+        Diag::error(self.lex.here(), message)
+    }
+
+    /// True when an error was recorded.
+    pub fn failed(&self) -> bool {
+        self.errors != 0
+    }
+
+    /// What expressions may look at.
+    pub fn scope(&self) -> Scope<'_> {
+        Scope { symbols: &self.symbols, target: &self.target, object: self.out.object.as_deref() }
+    }
+
+    /// The number an expression comes to by now.
+    pub fn eval(&self, expr: &Expr) -> Option<i64> {
+        expr.absolute(self.scope())
+    }
+
+    /// Gives a symbol a value without writing anything; for symbols the assembler itself keeps.
+    pub fn set_symbol(&mut self, name: &str, value: Expr) -> SymId {
+        let id = self.symbols.get_or_insert(name);
+        let symbol = &mut self.symbols[id];
+        symbol.value = Some(value);
+        symbol.redefinable = true;
+        id
+    }
+
+    /// Reads a name: an identifier, a string, or `$` or `@` with the identifier or number that touches it.
+    pub fn identifier(&mut self) -> Option<&'a str> {
+        let token = self.lex.peek();
+        match token.kind {
+            Tok::Ident => {
+                self.lex.bump();
+                Some(self.lex.text(token))
+            }
+            Tok::Str => {
+                let text = std::str::from_utf8(self.lex.bytes(token)).ok()?;
+                self.lex.bump();
+                Some(&text[1..text.len() - 1])
+            }
+            Tok::Dollar | Tok::At => {
+                let next = self.lex.peek2();
+                if !matches!(next.kind, Tok::Ident | Tok::Int) || !self.lex.adjacent(token, next) {
+                    return None;
+                }
+                self.lex.bump();
+                self.lex.bump();
+                Some(self.lex.text(Token { end: next.end, ..token }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Expects a token of this kind and moves past it.
+    pub fn expect(&mut self, kind: Tok, message: &'static str) -> Result<Token, Diag> {
+        if self.lex.kind() == kind {
+            return Ok(self.lex.bump());
+        }
+        Err(self.token_error(message))
+    }
+}
