@@ -1,1 +1,11 @@
-//! Code objects.
+//! Code objects: the ELF files between a compiler and a GPU.
+//!
+//! Constants of the format are apart from reading, reading apart from writing. Nothing here knows how an
+//! instruction is spelt or what it does; that is `isa`, `asm` and `sem`.
+
+pub mod descriptor;
+pub mod elf;
+pub mod kernel_code;
+pub mod limits;
+pub mod metadata;
+pub mod target_id;
