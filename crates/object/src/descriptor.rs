@@ -359,9 +359,10 @@ impl Descriptor {
         let generation = level.generation();
         let xnack = target.cpu.xnack.is_some() && target.xnack.unwrap_or(true);
         let sgprs = self.counted_sgprs();
-        let plain = sgprs.saturating_sub(limits::extra_sgprs(generation, false, false, xnack));
-        let reserve = plain > Limits::of(target.cpu).addressable_sgprs;
-        let extra = limits::extra_sgprs(generation, reserve, reserve && generation >= 7, xnack);
+        // GFX6 has no directive for FLAT_SCRATCH, and assemblers always count it there.
+        let extra = |reserve| limits::extra_sgprs(generation, reserve, reserve || generation < 7, xnack);
+        let reserve = sgprs.saturating_sub(extra(false)) > Limits::of(target.cpu).addressable_sgprs;
+        let extra = extra(reserve);
         let implied = self.implied_user_sgprs();
         let mut lines = Vec::new();
         let mut unsaid = Vec::new();
