@@ -8,4 +8,6 @@ pub mod elf;
 pub mod kernel_code;
 pub mod limits;
 pub mod metadata;
+mod strtab;
 pub mod target_id;
+pub mod write;
