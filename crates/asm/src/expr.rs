@@ -438,7 +438,7 @@ impl<'p> Evaluator<'p> {
         let mut c = left.c.wrapping_add(right.c);
         if let Some(object) = self.scope.object {
             let mut fold = |a: &mut Option<(SymId, Variant)>, b: &mut Option<(SymId, Variant)>| {
-                if let (Some((a_id, _)), Some((b_id, _))) = (*a, *b)
+                if let (Some((a_id, Variant::NONE)), Some((b_id, Variant::NONE))) = (*a, *b)
                     && let Some(distance) = object.distance(self.scope.symbols, a_id, b_id)
                 {
                     c = c.wrapping_add(distance);

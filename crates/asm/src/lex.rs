@@ -162,6 +162,8 @@ pub struct Lexer<'a> {
     /// No token of the statement has been read yet, so `#` starts a comment.
     statement_start: bool,
     line_start: bool,
+    /// The token before the current one ended a statement.
+    fresh: bool,
     message: &'static str,
     message_at: u32,
 }
@@ -183,9 +185,22 @@ impl<'a> Lexer<'a> {
             cur: Token { kind: Tok::Eof, start: 0, end: 0 },
             statement_start: true,
             line_start: true,
+            fresh: true,
             message: "",
             message_at: 0,
         };
+        lexer.cur = lexer.scan(true);
+        lexer
+    }
+
+    /// Starts in the middle of a statement.
+    pub(crate) fn resume(buf: &'a [u8], buffer: u32, pos: u32) -> Self {
+        let mut lexer = Lexer::new(&buf[..0], buffer);
+        lexer.buf = buf;
+        lexer.pos = pos;
+        lexer.statement_start = false;
+        lexer.line_start = false;
+        lexer.fresh = false;
         lexer.cur = lexer.scan(true);
         lexer
     }
@@ -213,6 +228,7 @@ impl<'a> Lexer<'a> {
     #[inline]
     pub fn bump(&mut self) -> Token {
         let token = self.cur;
+        self.fresh = token.kind == Tok::Eol;
         self.cur = self.scan(true);
         token
     }
@@ -235,7 +251,7 @@ impl<'a> Lexer<'a> {
 
     /// True when the cursor is at the first token of a statement.
     pub(crate) fn at_statement_start(&self) -> bool {
-        self.statement_start
+        self.fresh
     }
 
     /// The text of a token; for bytes that are not UTF-8 see [`Lexer::bytes`].
@@ -708,13 +724,26 @@ pub fn parse_real(text: &str) -> Option<f64> {
     }
 }
 
+/// Reads a hexadecimal floating-point number as a single, rounded once from its exact value.
+pub fn parse_hex_single(text: &str) -> Option<f32> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    hex_float_bits(digits.as_bytes(), 24, 127).map(|bits| f32::from_bits(bits as u32))
+}
+
 fn parse_hex_real(digits: &[u8]) -> Option<f64> {
+    hex_float_bits(digits, 53, 1023).map(f64::from_bits)
+}
+
+/// The bits of a binary float with this many significant bits and this largest exponent, for `1.8p3` and the like.
+fn hex_float_bits(digits: &[u8], precision: u32, max_exponent: i64) -> Option<u64> {
+    let min_exponent = 1 - max_exponent;
     let mut mantissa: u128 = 0;
     let mut sticky = false;
     let mut exponent: i64 = 0;
     let mut after_point = false;
     let mut at = 0;
-    while let Some(&byte) = digits.get(at) {
+    loop {
+        let byte = *digits.get(at)?;
         at += 1;
         match byte {
             b'.' => after_point = true,
@@ -731,7 +760,7 @@ fn parse_hex_real(digits: &[u8]) -> Option<f64> {
             }
         }
     }
-    let (negative, rest) = match digits.get(at..)? {
+    let (negative, rest) = match &digits[at..] {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] => (false, rest),
         rest => (false, rest),
@@ -742,18 +771,20 @@ fn parse_hex_real(digits: &[u8]) -> Option<f64> {
     }
     exponent += if negative { -scale } else { scale };
     if mantissa == 0 {
-        return Some(0.0);
+        return Some(0);
     }
-    // Normalise to 128 bits, cut to 53 (fewer for denormals), round to nearest even.
+    // Normalise to 128 bits, cut to the precision (less for denormals), round to nearest even.
     let shift = mantissa.leading_zeros();
     let mantissa = mantissa << shift;
     let exponent = exponent - i64::from(shift) + 127;
-    if exponent > 1023 {
-        return Some(f64::INFINITY);
+    let infinity = ((2 * max_exponent + 1) as u64) << (precision - 1);
+    if exponent > max_exponent {
+        return Some(infinity);
     }
-    let keep = if exponent >= -1022 { 53 } else { 53 + exponent + 1022 };
+    let normal = exponent >= min_exponent;
+    let keep = i64::from(precision) - if normal { 0 } else { min_exponent - exponent };
     if keep < 0 {
-        return Some(0.0);
+        return Some(0);
     }
     let cut = 128 - keep as u32;
     let (kept, lost, half) = match cut {
@@ -763,6 +794,6 @@ fn parse_hex_real(digits: &[u8]) -> Option<f64> {
     let up = lost > half || (lost == half && (sticky || kept & 1 == 1));
     let rounded = kept + u64::from(up);
     // The implicit bit carries into the exponent field by plain addition.
-    let bits = if exponent >= -1022 { (((exponent + 1022) as u64) << 52) + rounded } else { rounded };
-    Some(f64::from_bits(bits))
+    let base = if normal { ((exponent - min_exponent) as u64) << (precision - 1) } else { 0 };
+    Some(base + rounded)
 }

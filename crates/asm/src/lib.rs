@@ -5,13 +5,16 @@
 //! [`object::Object`].
 
 pub mod amd;
+pub mod disasm;
 pub mod expr;
 pub mod fixup;
 pub mod inst;
 pub mod lex;
 pub mod object;
 pub mod out;
+pub mod names;
 pub mod parser;
+pub mod print;
 pub mod section;
 pub mod source;
 pub mod symbol;
@@ -98,6 +101,8 @@ impl Options {
 pub struct Output {
     /// The text, for [`OutputType::Asm`]. As with llvm-mc there is text even when there are errors.
     pub text: Vec<u8>,
+    /// What `.print` said; llvm-mc writes it before the text.
+    pub printed: Vec<u8>,
     /// The object, for [`OutputType::Obj`] and no errors.
     pub object: Option<Box<Object>>,
     /// The symbols the object refers to.
@@ -129,6 +134,7 @@ pub fn assemble(options: &Options, name: &str, text: Vec<u8>) -> Output {
     sources.markers = finished.markers;
     Output {
         text: finished.text,
+        printed: finished.printed,
         object: finished.object,
         symbols: finished.symbols,
         sections: finished.sections,

@@ -53,6 +53,35 @@ impl Out {
         }
     }
 
+    /// Writes a string in quotes, with escapes as LLVM chooses them.
+    pub fn quoted(&mut self, text: &[u8]) {
+        if !self.is_text() {
+            return;
+        }
+        self.buf.push(b'"');
+        for &byte in text {
+            let letter = match byte {
+                b'"' | b'\\' => byte,
+                0x20..=0x7e => {
+                    self.buf.push(byte);
+                    continue;
+                }
+                8 => b'b',
+                12 => b'f',
+                b'\n' => b'n',
+                b'\r' => b'r',
+                b'\t' => b't',
+                _ => {
+                    let octal = |shift: u8| b'0' + (byte >> shift & 7);
+                    self.buf.extend_from_slice(&[b'\\', octal(6), octal(3), octal(0)]);
+                    continue;
+                }
+            };
+            self.buf.extend_from_slice(&[b'\\', letter]);
+        }
+        self.buf.push(b'"');
+    }
+
     /// Adds a comment to be written at the end of the current line.
     pub fn comment(&mut self, text: &[u8]) {
         if self.is_text() {
@@ -83,7 +112,7 @@ impl Out {
     }
 
     /// Pads to the comment column, with one space at least. LLVM counts a tab at a tab stop as nothing.
-    fn pad(&mut self) {
+    pub(crate) fn pad(&mut self) {
         let start = self.buf.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
         let mut column = 0;
         for &byte in &self.buf[start..] {

@@ -62,6 +62,8 @@ pub enum SymType {
     Object = 1,
     /// Code.
     Func = 2,
+    /// A section's own symbol.
+    Section = 3,
     /// Common storage.
     Common = 5,
     /// Thread-local data.

@@ -262,7 +262,9 @@ impl Parser<'_> {
         {
             return Ok(Expr::Const(value));
         }
-        self.symbols[id].referenced = true;
+        let symbol = &mut self.symbols[id];
+        symbol.referenced = true;
+        symbol.used |= symbol.is_variable();
         Ok(Expr::Sym(id, variant))
     }
 }

@@ -1,9 +1,21 @@
 //! Statements: labels, assignments, macros, directives and instructions, one after the other, with every error of the
 //! file recorded and none of them fatal.
 
-mod directive;
+mod cond;
+mod data;
+mod debug;
+pub mod directive;
 mod emit;
 mod expr;
+mod macros;
+mod misc;
+mod sections;
+mod statement;
+mod symbols;
+
+pub use debug::SourceFile;
+pub(crate) use emit::write_leb128;
+pub use symbols::Attribute;
 
 use crate::expr::{Expr, Scope};
 use crate::lex::{Lexer, Tok, Token};
@@ -11,10 +23,13 @@ use crate::object::Object;
 use crate::out::Out;
 use crate::section::{Section, SectionId};
 use crate::source::{Diag, LineMarker, Origin, Severity, SourceMap, Sources, Span};
-use crate::symbol::{SymId, Symbols};
+use crate::symbol::{NameMap, SymId, Symbols};
 use crate::{Options, OutputType};
 use std::borrow::Cow;
 use wavemill_isa::Target;
+
+/// What a statement comes to: nothing more than whether it was understood.
+pub(crate) type Res<T = ()> = Result<T, Diag>;
 
 /// The assembler's state while it reads a file.
 pub struct Parser<'a> {
@@ -39,7 +54,15 @@ pub struct Parser<'a> {
     pub(crate) sections: Vec<Section>,
     /// Current and previous section with subsection, a pair for each `.pushsection`.
     pub(crate) section_stack: Vec<SectionPair>,
-    pub(crate) markers: Vec<LineMarker>,
+    section_names: NameMap<Box<str>, Vec<SectionId>>,
+    markers: Vec<LineMarker>,
+    /// What `.print` says.
+    printed: Vec<u8>,
+    /// Where the statement being read starts.
+    statement: Span,
+    conditions: cond::Conditions,
+    macros: macros::Macros<'a>,
+    debug: debug::Debug,
     /// Uses of `1b` and `1f`, to be checked at the end.
     directional_uses: Vec<(Span, SymId)>,
     errors: usize,
@@ -54,6 +77,7 @@ pub(crate) struct SectionPair {
 
 pub(crate) struct Finished {
     pub text: Vec<u8>,
+    pub printed: Vec<u8>,
     pub object: Option<Box<Object>>,
     pub symbols: Symbols,
     pub sections: Vec<Section>,
@@ -64,10 +88,13 @@ pub(crate) struct Finished {
 impl<'a> Parser<'a> {
     pub(crate) fn run(options: &'a Options, map: &'a SourceMap, name: &str, text: Vec<u8>) -> Finished {
         let mut sources = Sources::new(map);
-        let capacity = if options.output == OutputType::Asm { text.len() + text.len() / 2 } else { 0 };
-        let main = sources.add(name, text, Origin::Main);
-        let mut out = if options.output == OutputType::Asm { Out::text() } else { Out::object() };
-        out.buf.reserve(capacity);
+        let is_text = options.output == OutputType::Asm;
+        let mut out = if is_text { Out::text() } else { Out::object() };
+        if is_text {
+            out.buf.reserve(text.len() + text.len() / 2);
+        }
+        let too_long = text.len() >= u32::MAX as usize;
+        let main = sources.add(name, if too_long { Vec::new() } else { text }, Origin::Main);
         let mut p = Parser {
             lex: Lexer::new(&sources.get(main).text, main),
             symbols: Symbols::default(),
@@ -80,14 +107,27 @@ impl<'a> Parser<'a> {
             inst: Default::default(),
             sections: Vec::new(),
             section_stack: vec![SectionPair::default()],
+            section_names: NameMap::default(),
             markers: Vec::new(),
+            printed: Vec::new(),
+            statement: Span::default(),
+            conditions: Default::default(),
+            macros: macros::Macros::new(options.altmacro),
+            debug: Default::default(),
             directional_uses: Vec::new(),
             errors: 0,
         };
+        if too_long {
+            p.report(Diag::global("the file is larger than 4 GiB"));
+        }
         p.file();
+        if !is_text && p.errors == 0 {
+            p.finish_object();
+        }
         let object = if p.errors == 0 { p.out.object } else { None };
         Finished {
             text: p.out.buf,
+            printed: p.printed,
             object,
             symbols: p.symbols,
             sections: p.sections,
@@ -95,8 +135,6 @@ impl<'a> Parser<'a> {
             markers: p.markers,
         }
     }
-
-    fn file(&mut self) {}
 
     /// Records an error and goes on.
     #[cold]
@@ -186,11 +224,59 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Reads a name or says what was expected.
+    pub fn expect_identifier(&mut self, message: &'static str) -> Res<&'a str> {
+        let at = self.lex.here();
+        self.identifier().ok_or_else(|| Diag::error(at, message))
+    }
+
     /// Expects a token of this kind and moves past it.
-    pub fn expect(&mut self, kind: Tok, message: &'static str) -> Result<Token, Diag> {
+    pub fn expect(&mut self, kind: Tok, message: &'static str) -> Res<Token> {
         if self.lex.kind() == kind {
             return Ok(self.lex.bump());
         }
         Err(self.token_error(message))
+    }
+
+    /// Expects a comma and moves past it.
+    pub fn comma(&mut self) -> Res<()> {
+        self.expect(Tok::Comma, "expected comma").map(drop)
+    }
+
+    /// Expects the end of the statement and moves past it.
+    pub fn eol(&mut self) -> Res<()> {
+        if self.lex.kind() == Tok::Eol {
+            self.lex.bump();
+            return Ok(());
+        }
+        Err(self.token_error("expected newline"))
+    }
+
+    /// Reads `one, one, …` up to and past the end of the statement; nothing at all is fine too.
+    pub(crate) fn many(&mut self, mut one: impl FnMut(&mut Self) -> Res) -> Res {
+        if self.lex.eat(Tok::Eol) {
+            return Ok(());
+        }
+        loop {
+            one(self)?;
+            if self.lex.eat(Tok::Eol) {
+                return Ok(());
+            }
+            self.expect(Tok::Comma, "unexpected token")?;
+        }
+    }
+
+    /// The raw text from the cursor to the end of the statement; the cursor is left there.
+    pub(crate) fn text_to_eol(&mut self) -> &'a [u8] {
+        self.text_until(|_| false)
+    }
+
+    /// The raw text from the cursor to a token that satisfies `stop` or the end of the statement.
+    pub(crate) fn text_until(&mut self, stop: impl Fn(Tok) -> bool) -> &'a [u8] {
+        let start = self.lex.peek().start;
+        while !self.lex.at_eol() && !stop(self.lex.kind()) {
+            self.lex.bump();
+        }
+        &self.lex.source()[start as usize..self.lex.peek().start as usize]
     }
 }

@@ -1,0 +1,282 @@
+//! Settling addresses and writing the sections' bytes.
+
+use super::{Address, Content, Object};
+use crate::expr::{Expr, Scope};
+use crate::parser::write_leb128;
+use crate::section::{Section, SectionId, types};
+use crate::source::Diag;
+use crate::symbol::{SymId, Symbols};
+use wavemill_isa::Target;
+
+/// Bytes all sections together may have.
+const MAX_SIZE: u64 = 1 << 30;
+/// LEB128 numbers and `.org` depend on addresses that depend on them; more rounds than this and they never settle.
+const MAX_ROUNDS: usize = 100;
+/// `s_nop 0`, the padding in code.
+const S_NOP: [u8; 4] = [0, 0, 0x80, 0xbf];
+
+impl Object {
+    /// Lays the object out and fills in what can be known; what cannot becomes relocations. Returns what is wrong.
+    pub(crate) fn finish(&mut self, symbols: &mut Symbols, sections: &[Section], target: &Target) -> Vec<Diag> {
+        let mut problems = Vec::new();
+        self.laid_out = true;
+        for round in 0.. {
+            problems.clear();
+            let changed = self.place_fragments(symbols, target, &mut problems);
+            if !changed {
+                break;
+            }
+            if round == MAX_ROUNDS {
+                problems.push(Diag::global("the addresses of the sections do not settle"));
+                break;
+            }
+        }
+        let total: u64 = self.sections.iter().fold(0, |sum, s| sum.saturating_add(s.size));
+        if total > MAX_SIZE {
+            problems.push(Diag::global("the sections are larger than 1 GiB"));
+        }
+        if !problems.is_empty() {
+            return problems;
+        }
+        self.find_addresses(symbols, target, &mut problems);
+        for index in 0..self.sections.len() {
+            self.write_section(SectionId(index as u32), &sections[index], &mut problems);
+        }
+        self.resolve(symbols, target, &mut problems);
+        problems
+    }
+
+    /// One round: gives every fragment its size and offset; true when something moved.
+    fn place_fragments(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) -> bool {
+        let mut changed = false;
+        for index in 0..self.sections.len() {
+            let order: Vec<u32> =
+                self.sections[index].subsections.values().flat_map(|list| list.iter().copied()).collect();
+            let mut offset = 0u64;
+            for id in order {
+                let fragment = &self.sections[index].fragments[id as usize];
+                changed |= fragment.offset != offset;
+                self.sections[index].fragments[id as usize].offset = offset;
+                let (size, leb) = self.fragment_size(index, id, offset, symbols, target, problems);
+                let fragment = &mut self.sections[index].fragments[id as usize];
+                if let (Some(new), Content::Leb { bytes, .. }) = (leb, &mut fragment.content) {
+                    changed |= *bytes != new;
+                    *bytes = new;
+                }
+                changed |= fragment.size != size;
+                fragment.size = size;
+                offset = offset.saturating_add(size);
+            }
+            self.sections[index].size = offset;
+        }
+        changed
+    }
+
+    fn fragment_size(
+        &self,
+        section: usize,
+        id: u32,
+        offset: u64,
+        symbols: &Symbols,
+        target: &Target,
+        problems: &mut Vec<Diag>,
+    ) -> (u64, Option<Vec<u8>>) {
+        let scope = Scope { symbols, target, object: Some(self) };
+        let fragment = &self.sections[section].fragments[id as usize];
+        let size = match &fragment.content {
+            Content::Data { bytes, .. } => bytes.len() as u64,
+            Content::Align { alignment, value, max, .. } => {
+                let mut size = offset.wrapping_neg() & (alignment - 1);
+                // Code is padded with whole instructions.
+                if value.is_none() && size % 4 != 0 {
+                    while size % 4 != 0 && size < 4 * alignment {
+                        size += alignment;
+                    }
+                }
+                if *max != 0 && size > u64::from(*max) { 0 } else { size }
+            }
+            Content::Fill { count, size, span, .. } => match known(count, scope) {
+                None => {
+                    problems.push(Diag::error(*span, "expected assembly-time absolute expression"));
+                    0
+                }
+                Some(count) if count < 0 => {
+                    problems.push(Diag::error(*span, "invalid number of bytes"));
+                    0
+                }
+                Some(count) => (count as u64).saturating_mul(u64::from(*size)),
+            },
+            Content::Org { offset: expr, span, .. } => {
+                match org_target(self, expr, SectionId(section as u32), scope) {
+                    None => {
+                        problems.push(Diag::error(*span, "expected assembly-time absolute expression"));
+                        0
+                    }
+                    Some(wanted) => {
+                        let size = wanted.wrapping_sub(offset as i64);
+                        if !(0..0x4000_0000).contains(&size) {
+                            let message = format!("invalid .org offset '{wanted}' (at offset '{offset}')");
+                            problems.push(Diag::error(*span, message));
+                            0
+                        } else {
+                            size as u64
+                        }
+                    }
+                }
+            }
+            Content::Leb { value, signed, span, bytes } => {
+                let Some(value) = known(value, scope) else {
+                    problems.push(Diag::error(*span, "sleb128 and uleb128 expressions must be absolute"));
+                    return (bytes.len() as u64, None);
+                };
+                let mut new = Vec::new();
+                write_leb128(value, *signed, &mut new);
+                // Numbers only ever grow: otherwise two that depend on each other could swing for ever.
+                pad_leb128(&mut new, bytes.len(), *signed && value < 0);
+                return (new.len() as u64, Some(new));
+            }
+        };
+        (size, None)
+    }
+
+    fn find_addresses(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) {
+        let scope = Scope { symbols, target, object: Some(self) };
+        let addresses: Vec<Address> = symbols.iter().map(|(id, _)| self.address(id, scope)).collect();
+        let mut sizes = vec![0; symbols.len()];
+        for (id, symbol) in symbols.iter() {
+            if let Some(common) = symbol.common {
+                sizes[id.0 as usize] = common.size;
+            }
+            if let Some(size) = &symbol.size {
+                match known(size, scope) {
+                    Some(size) => sizes[id.0 as usize] = size as u64,
+                    None => problems.push(Diag::global(format!(
+                        "Size expression must be absolute. (symbol '{}')",
+                        symbol.name
+                    ))),
+                }
+            }
+        }
+        self.addresses = addresses;
+        self.sizes = sizes;
+    }
+
+    /// Where a symbol is, looking through assignments.
+    pub(super) fn address(&self, id: SymId, scope: Scope<'_>) -> Address {
+        let symbol = &scope.symbols[id];
+        if let Some(place) = symbol.place {
+            return Address::Section(place.section, self.offset_of(place));
+        }
+        if symbol.common.is_some() {
+            return Address::Common;
+        }
+        let value = symbol.value.as_ref().and_then(|value| value.value_through_symbols(scope));
+        match value.map(|v| (v.a, v.b, v.c)) {
+            Some((None, None, c)) => Address::Absolute(c),
+            Some((Some((base, _)), None, c)) => match scope.symbols[base].place {
+                Some(place) => Address::Section(place.section, self.offset_of(place).wrapping_add(c as u64)),
+                None => Address::Undefined,
+            },
+            _ => Address::Undefined,
+        }
+    }
+
+    fn write_section(&mut self, id: SectionId, info: &Section, problems: &mut Vec<Diag>) {
+        let section = &mut self.sections[id.0 as usize];
+        let order: Vec<u32> = section.subsections.values().flat_map(|list| list.iter().copied()).collect();
+        let virtual_section = info.ty == types::NOBITS;
+        let mut data = Vec::new();
+        if !virtual_section {
+            data.reserve(section.size as usize);
+        }
+        let mut nonzero = false;
+        for fragment in order.into_iter().map(|f| &section.fragments[f as usize]) {
+            let size = fragment.size as usize;
+            if virtual_section {
+                nonzero |= match &fragment.content {
+                    Content::Data { bytes, fixups } => bytes.iter().any(|b| *b != 0) || !fixups.is_empty(),
+                    Content::Fill { value, .. } => *value != 0 && size != 0,
+                    Content::Org { value, .. } => *value != 0 && size != 0,
+                    Content::Align { value, .. } => value.is_some_and(|v| v != 0) && size != 0,
+                    Content::Leb { bytes, .. } => bytes.iter().any(|b| *b != 0),
+                };
+                continue;
+            }
+            match &fragment.content {
+                Content::Data { bytes, .. } | Content::Leb { bytes, .. } => data.extend_from_slice(bytes),
+                Content::Org { value, .. } => data.resize(data.len() + size, *value),
+                Content::Fill { value, size: unit, .. } => {
+                    repeat(&value.to_le_bytes()[..*unit as usize], size, &mut data);
+                }
+                Content::Align { value: None, .. } => {
+                    data.resize(data.len() + size % 4, 0);
+                    repeat(&S_NOP, size / 4 * 4, &mut data);
+                }
+                Content::Align { value: Some(value), size: unit, .. } => {
+                    if size % *unit as usize != 0 {
+                        let message = format!(
+                            "undefined .align directive, value size '{unit}' is not a divisor of padding size \
+                             '{size}'"
+                        );
+                        problems.push(Diag::global(message));
+                    }
+                    repeat(&value.to_le_bytes()[..*unit as usize], size, &mut data);
+                }
+            }
+        }
+        if nonzero {
+            let name = &info.name;
+            let message = format!("SHT_NOBITS section '{name}' cannot have non-zero initializers");
+            problems.push(Diag::global(message));
+        }
+        section.data = data;
+    }
+
+    /// Writes a value's bytes at an offset of a section.
+    pub(super) fn patch(&mut self, section: SectionId, offset: u64, bytes: &[u8]) {
+        let data = &mut self.sections[section.0 as usize].data;
+        if let Some(place) = data.get_mut(offset as usize..offset as usize + bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
+    }
+}
+
+/// The number an expression comes to, looking through assignments.
+fn known(expr: &Expr, scope: Scope<'_>) -> Option<i64> {
+    match expr {
+        Expr::Const(value) => Some(*value),
+        _ => expr.value_through_symbols(scope)?.absolute(),
+    }
+}
+
+/// The offset `.org` asks for: a number, or an address in the same section.
+fn org_target(object: &Object, expr: &Expr, section: SectionId, scope: Scope<'_>) -> Option<i64> {
+    let value = expr.value_through_symbols(scope)?;
+    match (value.a, value.b) {
+        (None, None) => Some(value.c),
+        (Some((base, _)), None) => match object.address(base, scope) {
+            Address::Section(at, offset) if at == section => Some(value.c.wrapping_add(offset as i64)),
+            Address::Absolute(base) => Some(value.c.wrapping_add(base)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn pad_leb128(bytes: &mut Vec<u8>, length: usize, negative: bool) {
+    let filler = if negative { 0x7f } else { 0 };
+    while bytes.len() < length {
+        if let Some(last) = bytes.last_mut() {
+            *last |= 0x80;
+        }
+        bytes.push(filler);
+    }
+}
+
+fn repeat(unit: &[u8], size: usize, out: &mut Vec<u8>) {
+    if unit.iter().all(|b| *b == unit[0]) {
+        out.resize(out.len() + size, unit[0]);
+    } else {
+        out.extend(unit.iter().copied().cycle().take(size));
+    }
+}
