@@ -8,6 +8,7 @@ pub mod elf;
 pub mod kernel_code;
 pub mod limits;
 pub mod metadata;
+pub mod read;
 mod strtab;
 pub mod target_id;
 pub mod write;

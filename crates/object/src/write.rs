@@ -192,7 +192,15 @@ pub fn write(object: &Object) -> Result<Vec<u8>, String> {
             in_group.push(rows.len() as u32);
             rela_rows.push((rows.len(), i));
             let info = number as u32;
-            rows.push(Row { name: &rela_names[i], ty: SHT_RELA, flags, info, align: 8, entsize: 24, ..Row::default() });
+            rows.push(Row {
+                name: &rela_names[i],
+                ty: SHT_RELA,
+                flags,
+                info,
+                align: 8,
+                entsize: 24,
+                ..Row::default()
+            });
         }
         if let Some(group) = group {
             members[group].1.extend(in_group);
@@ -211,7 +219,13 @@ pub fn write(object: &Object) -> Result<Vec<u8>, String> {
     }
     let addrsig = object.addrsig.as_ref().map(|_| rows.len());
     if addrsig.is_some() {
-        let row = Row { name: ".llvm_addrsig", ty: SHT_LLVM_ADDRSIG, flags: SHF_EXCLUDE, align: 1, ..Row::default() };
+        let row = Row {
+            name: ".llvm_addrsig",
+            ty: SHT_LLVM_ADDRSIG,
+            flags: SHF_EXCLUDE,
+            align: 1,
+            ..Row::default()
+        };
         rows.push(row);
     }
     numbers.symtab = rows.len();

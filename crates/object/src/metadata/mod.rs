@@ -3,6 +3,7 @@
 //! One document model serves every form: code object v2's YAML, the MessagePack of v3 and later, and PAL's. A
 //! document is a tree of [`Value`]s; keys nobody knows are kept. [`schema`] says what HSA documents must contain.
 
+pub mod kernel;
 pub mod msgpack;
 pub mod pal;
 pub mod schema;

@@ -3,6 +3,7 @@
 mod descriptor;
 mod kernel_code;
 mod metadata;
+mod objects;
 mod target_id;
 
 /// Reads a fixture.
