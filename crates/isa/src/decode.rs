@@ -52,15 +52,6 @@ impl Decoder {
                 table[BASE[Enc::Vop3 as usize] as usize + op as usize] = id | VOP3_FORM;
             }
         }
-        // Interpolation has VOP3 forms on GFX8 and GFX9: opcodes 624 to 626.
-        if level.is_vi_plus() {
-            for op in 0..3 {
-                let id = table[BASE[Enc::Vintrp as usize] as usize + op];
-                if id != 0 {
-                    table[BASE[Enc::Vop3 as usize] as usize + 624 + op] = id | VOP3_FORM;
-                }
-            }
-        }
         Decoder { target, table }
     }
 

@@ -3,7 +3,7 @@
 //! Every GFX6–GFX9 instruction fits in 64 bits, literal constants and SDWA/DPP dwords included, so an
 //! instruction *is* its bits plus the row they were encoded for.
 
-use crate::row::{Enc, Form, Role, Row};
+use crate::row::{Access, Enc, Form, Operand, Role, Row};
 use crate::target::Level;
 
 /// A run of bits in the 64-bit instruction.
@@ -263,12 +263,13 @@ pub const fn opcode_field(enc: Enc, level: Level) -> (u64, Field) {
     (prefix, field)
 }
 
-/// The VOP3 opcode of a VOP1, VOP2 or VOPC row.
+/// The VOP3 opcode of a VOP1, VOP2, VOPC or VINTRP row.
 pub const fn vop3_opcode(enc: Enc, opcode: u16, level: Level) -> u16 {
     match enc {
         Enc::Vop2 => opcode + 0x100,
         Enc::Vop1 if level.is_vi_plus() => opcode + 0x140,
         Enc::Vop1 => opcode + 0x180,
+        Enc::Vintrp => opcode + 0x270,
         _ => opcode,
     }
 }
@@ -283,7 +284,10 @@ pub const fn operand_field(enc: Enc, form: Form, role: Role) -> Field {
         Form::Vop3 => {
             return match (enc, role) {
                 (_, Vdst) => Field::new(0, 8),
+                // Interpolation keeps the attribute where src0 would be.
+                (Enc::Vintrp, Src0 | Slot) => Field::new(41, 9),
                 (Enc::Vopc, Vcc) => Field::new(0, 8),
+                // A carry-out; the carry-in is the third source (Inst::field_of).
                 (_, Vcc | Sdst) => Field::new(8, 7),
                 (_, Src0) => Field::new(32, 9),
                 (_, Src1) => Field::new(41, 9),
@@ -363,6 +367,15 @@ impl Inst {
     #[inline]
     pub fn field(&self, role: Role) -> Field {
         operand_field(self.row.enc, self.form, role)
+    }
+
+    /// The field of one of the row's operands. VCC is a carry-out in one place and a carry-in in another.
+    #[inline]
+    pub fn field_of(&self, operand: &Operand) -> Field {
+        if operand.role == Role::Vcc && operand.access == Access::Read && self.form == Form::Vop3 {
+            return Field::new(50, 9);
+        }
+        self.field(operand.role)
     }
 
     /// An operand's field value.

@@ -336,6 +336,8 @@ flags! {
     NORET = 25, "noret";
     /// Does not look at EXEC.
     NOEXEC = 26, "noexec";
+    /// Written with `_e32` although it has no other encoding.
+    E32 = 27, "e32";
 }
 
 /// State an instruction reads or writes without naming it.
@@ -431,7 +433,9 @@ impl Row {
         }
         match form {
             Form::Base => true,
-            Form::Vop3 => self.enc.has_forms() && !self.has(flag::NO64),
+            Form::Vop3 => {
+                self.enc.has_forms() && !self.has(flag::NO64) || matches!(self.enc, Enc::Vintrp) && level.is_vi_plus()
+            }
             Form::Sdwa => match level {
                 Level::Gfx6 | Level::Gfx7 => false,
                 Level::Gfx8 => self.has(flag::SDWA8),
