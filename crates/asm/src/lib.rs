@@ -6,6 +6,7 @@
 
 pub mod amd;
 pub mod disasm;
+pub mod elf;
 pub mod expr;
 pub mod fixup;
 pub mod inst;

@@ -30,6 +30,10 @@ pub struct Object {
     pub files: BTreeMap<u64, SourceFile>,
     /// `.loc` in order.
     pub lines: Vec<LineEntry>,
+    /// What the ELF header says, as AMD's directives have left it.
+    pub header: crate::amd::Header,
+    /// Symbols of `.amdgpu_lds`, which are in no section.
+    pub lds: Vec<SymId>,
     /// By symbol number, after [`Object::finish`].
     pub addresses: Vec<Address>,
     /// By symbol number, after [`Object::finish`]: `st_size`.
