@@ -111,9 +111,14 @@ impl Out {
         self.comments.clear();
     }
 
-    /// Pads to the comment column, with one space at least. LLVM counts a tab at a tab stop as nothing.
+    /// Pads to the comment column, with one space at least.
     pub(crate) fn pad(&mut self) {
         let start = self.buf.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        self.pad_line(start);
+    }
+
+    /// Pads the line that starts at `start`. LLVM counts a tab at a tab stop as nothing.
+    fn pad_line(&mut self, start: usize) {
         let mut column = 0;
         for &byte in &self.buf[start..] {
             match byte {
@@ -125,6 +130,26 @@ impl Out {
         }
         let spaces = COMMENT_COLUMN.saturating_sub(column).max(1);
         self.buf.resize(self.buf.len() + spaces, b' ');
+    }
+
+    /// Ends the line of an instruction, which starts at `start`, with its encoding. Equal to
+    /// [`Out::encoding_comment`] and [`Out::eol`] when there is nothing to fix up, which is nearly always.
+    #[inline]
+    pub(crate) fn eol_with_encoding(&mut self, start: usize, bits: u64, len: u8) {
+        self.pad_line(start);
+        self.buf.extend_from_slice(b"; encoding: [");
+        for (i, byte) in bits.to_le_bytes().into_iter().take(len as usize).enumerate() {
+            if i != 0 {
+                self.buf.push(b',');
+            }
+            hex_byte(byte, &mut self.buf);
+        }
+        self.buf.extend_from_slice(b"]\n");
+    }
+
+    /// True when comments wait for the end of the line.
+    pub(crate) fn has_comments(&self) -> bool {
+        !self.comments.is_empty()
     }
 
     /// Adds the `encoding: […]` comment of an instruction and those of its fixups.

@@ -111,9 +111,9 @@ pub fn extra_sgprs(generation: u8, vcc: bool, flat_scratch: bool, xnack: bool) -
 
 /// Waves per SIMD that the register counts allow.
 fn occupancy([max, granule, total, generation, initial, sgprs, vgprs]: [u64; 7]) -> u64 {
-    // The compiler numbers generations from R600 on; Volcanic Islands is 6, GFX10 is 8.
-    const VOLCANIC_ISLANDS: u64 = 6;
-    const GFX10: u64 = 8;
+    // The compiler numbers generations from R600 on; Volcanic Islands is 7, GFX10 is 9.
+    const VOLCANIC_ISLANDS: u64 = 7;
+    const GFX10: u64 = 9;
     let mut waves = initial;
     if sgprs != 0 {
         let by_sgprs = match generation {

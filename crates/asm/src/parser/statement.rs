@@ -167,10 +167,15 @@ impl<'a> Parser<'a> {
         self.lex.eat(Tok::Eol);
         if self.out.is_text() {
             let mut buf = std::mem::take(&mut self.out.buf);
+            let start = buf.len();
             buf.push(b'\t');
             inst::print(&encoded, self, &mut buf);
             self.out.buf = buf;
             if self.options.show_encoding {
+                if encoded.fixups[0].is_none() && !self.out.has_comments() {
+                    self.out.eol_with_encoding(start, encoded.bits, encoded.len);
+                    return Ok(());
+                }
                 self.out.encoding_comment(encoded.bits, encoded.len, &encoded.fixups, &self.symbols);
             }
             self.out.eol();
@@ -280,7 +285,6 @@ impl<'a> Parser<'a> {
             self.markers.push(LineMarker { at, line, file: file.to_owned() });
         }
         self.lex.bump();
-        self.lex.eat(Tok::Eol);
     }
 
     /// Where the statement being read starts.
