@@ -5,7 +5,7 @@ use crate::expr::{Expr, Op};
 use crate::object::{Address, Object, RelocationTarget};
 use crate::section::{Section, types};
 use crate::symbol::{Binding, SymId, SymType, Symbol, Symbols, Visibility};
-use wavemill_object::elf::{SHN_AMDGPU_LDS, STT_AMDGPU_HSA_KERNEL};
+use wavemill_object::elf::{self, ELFOSABI_AMDGPU_HSA, SHN_AMDGPU_LDS, STT_AMDGPU_HSA_KERNEL};
 use wavemill_object::write::{self, Home};
 
 const SHN_ABS: u16 = 0xfff1;
@@ -31,6 +31,7 @@ fn build(object: &Object, symbols: &Symbols, sections: &[Section]) -> Result<wri
         os_abi: object.header.os_abi,
         abi_version: object.header.abi_version,
         flags: object.header.flags,
+        implicit_addends: object.header.os_abi != ELFOSABI_AMDGPU_HSA,
         ..write::Object::default()
     };
     let mut numbers = Numbers { sections: vec![None; sections.len()], symbols: vec![None; symbols.len()] };
@@ -54,14 +55,17 @@ fn build(object: &Object, symbols: &Symbols, sections: &[Section]) -> Result<wri
             };
             relocations.push(write::Relocation { offset: r.offset, ty: r.ty, symbol, addend: r.addend });
         }
-        let bits = section.ty != types::NOBITS;
+        let mut contents = if section.ty == types::NOBITS { Vec::new() } else { data.data.clone() };
+        if file.implicit_addends {
+            relocations.iter().for_each(|r| put_addend(r, &mut contents));
+        }
         file.sections.push(write::Section {
             name: section.name.to_string(),
             ty: section.ty,
             flags: section.flags.into(),
             align: data.align,
             entsize: section.entsize.into(),
-            data: if bits { data.data.clone() } else { Vec::new() },
+            data: contents,
             memory_size: data.size,
             relocations,
             link: section.linked.and_then(|id| home_section(object, id)).and_then(|s| numbers.sections[s]),
@@ -72,6 +76,20 @@ fn build(object: &Object, symbols: &Symbols, sections: &[Section]) -> Result<wri
         file.addrsig = Some(listed.iter().filter_map(|id| numbers.symbols[id.0 as usize]).collect());
     }
     Ok(file)
+}
+
+/// Puts a relocation's addend where it applies.
+fn put_addend(relocation: &write::Relocation, contents: &mut [u8]) {
+    let size = elf::reloc_type(relocation.ty).map_or(0, |t| usize::from(t.size));
+    let value = match relocation.ty {
+        // Branches count words from the next instruction.
+        elf::R_AMDGPU_REL16 => (relocation.addend - 4) / 4,
+        _ => relocation.addend,
+    };
+    let start = usize::try_from(relocation.offset).unwrap_or(usize::MAX);
+    if let Some(place) = contents.get_mut(start..).and_then(|c| c.get_mut(..size)) {
+        place.copy_from_slice(&value.to_le_bytes()[..size]);
+    }
 }
 
 /// The section number of where a symbol is.
@@ -101,13 +119,19 @@ fn add_symbols(
         }
     }
     let signatures: Vec<SymId> = sections.iter().filter_map(|s| s.group).map(|g| g.0).collect();
-    for (id, symbol) in symbols.iter() {
+    // Predefined symbols are older than the statement that makes them part of the file.
+    let (first, last): (Vec<_>, Vec<_>) =
+        symbols.iter().partition(|(_, s)| !crate::amd::is_predefined(&s.name));
+    for (id, symbol) in first.into_iter().chain(last) {
         let is_signature = signatures.contains(&id);
-        if !in_table(symbol, used[id.0 as usize] || is_signature, object, id) {
+        let is_lds = object.lds.contains(&id);
+        // An LDS symbol that nobody mentions takes no room.
+        let unmentioned = is_lds && !symbol.referenced && symbol.binding == Binding::Unset;
+        if unmentioned || !in_table(symbol, used[id.0 as usize] || is_signature, object, id) {
             continue;
         }
         let mut address = object.addresses.get(id.0 as usize).copied().unwrap_or(Address::Undefined);
-        if object.lds.contains(&id) {
+        if is_lds {
             address = Address::Common;
         }
         let (home, value) = match address {
@@ -120,7 +144,7 @@ fn add_symbols(
             },
             Address::Common => {
                 let align = symbol.common.map_or(0, |c| c.align);
-                let special = if object.lds.contains(&id) { SHN_AMDGPU_LDS } else { SHN_COMMON };
+                let special = if is_lds { SHN_AMDGPU_LDS } else { SHN_COMMON };
                 (Home::Special(special), align)
             }
         };
@@ -147,6 +171,10 @@ fn in_table(symbol: &Symbol, used: bool, object: &Object, id: SymId) -> bool {
     if used {
         return true;
     }
+    // Only what the source itself has set: `.set .amdgcn.next_free_vgpr, 0`.
+    if crate::amd::is_predefined(&symbol.name) && !symbol.redefinable && symbol.place.is_none() {
+        return false;
+    }
     let undefined = matches!(object.addresses.get(id.0 as usize), None | Some(Address::Undefined));
     if symbol.is_variable() && undefined {
         return false;
@@ -165,7 +193,7 @@ fn binding(symbol: &Symbol, home: Home) -> u8 {
         Binding::Unique => 10,
         // What nobody said anything about is local when it is here and global when it is elsewhere.
         Binding::Unset if symbol.ty == SymType::Section => 0,
-        Binding::Unset if home == Home::Undefined => 1,
+        Binding::Unset if matches!(home, Home::Undefined | Home::Special(SHN_COMMON | SHN_AMDGPU_LDS)) => 1,
         Binding::Unset => 0,
     }
 }

@@ -7,6 +7,7 @@ use crate::strtab;
 const SHT_SYMTAB: u32 = 2;
 const SHT_STRTAB: u32 = 3;
 const SHT_RELA: u32 = 4;
+const SHT_REL: u32 = 9;
 const SHT_NOBITS: u32 = 8;
 const SHT_GROUP: u32 = 17;
 const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
@@ -31,6 +32,8 @@ pub struct Object {
     pub sections: Vec<Section>,
     /// The symbols in any order; in the file local ones come first.
     pub symbols: Vec<Symbol>,
+    /// Relocations have their addends in the relocated places, as every system but HSA wants it.
+    pub implicit_addends: bool,
     /// Symbols whose address is taken, for `.llvm_addrsig`; `None` for no such section.
     pub addrsig: Option<Vec<usize>>,
 }
@@ -69,7 +72,7 @@ pub struct Relocation {
     pub ty: u32,
     /// Index into [`Object::symbols`]; `None` for no symbol.
     pub symbol: Option<usize>,
-    /// Added to the symbol's value.
+    /// Added to the symbol's value; with [`Object::implicit_addends`] it must be in the section's data.
     pub addend: i64,
 }
 
@@ -159,14 +162,16 @@ struct Numbers {
 
 /// Writes an object; the error says what ELF has no room for.
 pub fn write(object: &Object) -> Result<Vec<u8>, String> {
-    let rela_names: Vec<String> = object.sections.iter().map(|s| format!(".rela{}", s.name)).collect();
+    let (rel, rel_type, rel_size) =
+        if object.implicit_addends { (".rel", SHT_REL, 16) } else { (".rela", SHT_RELA, 24) };
+    let rel_names: Vec<String> = object.sections.iter().map(|s| format!("{rel}{}", s.name)).collect();
     let mut out = Out { bytes: vec![0; HEADER_SIZE] };
     // The string table has the first header and the last place.
     let strtab = Row { name: ".strtab", ty: SHT_STRTAB, align: 1, ..Row::default() };
     let mut rows = vec![Row::default(), strtab];
     let mut numbers = Numbers { sections: Vec::new(), groups: Vec::new(), symbols: Vec::new(), symtab: 0 };
     let mut members: Vec<(bool, Vec<u32>)> = Vec::new();
-    let mut rela_rows = Vec::new();
+    let mut rel_rows = Vec::new();
 
     for (i, section) in object.sections.iter().enumerate() {
         let offset = out.align(section.align);
@@ -190,15 +195,15 @@ pub fn write(object: &Object) -> Result<Vec<u8>, String> {
         if !section.relocations.is_empty() {
             let flags = if section.flags & SHF_GROUP != 0 { SHF_GROUP } else { SHF_INFO_LINK };
             in_group.push(rows.len() as u32);
-            rela_rows.push((rows.len(), i));
+            rel_rows.push((rows.len(), i));
             let info = number as u32;
             rows.push(Row {
-                name: &rela_names[i],
-                ty: SHT_RELA,
+                name: &rel_names[i],
+                ty: rel_type,
                 flags,
                 info,
                 align: 8,
-                entsize: 24,
+                entsize: rel_size,
                 ..Row::default()
             });
         }
@@ -240,16 +245,18 @@ pub fn write(object: &Object) -> Result<Vec<u8>, String> {
     let names = names.finish();
 
     write_symbols(object, &mut numbers, &names, &mut rows, &mut out);
-    for &(row, i) in &rela_rows {
+    for &(row, i) in &rel_rows {
         rows[row].offset = out.align(8);
         rows[row].link = numbers.symtab;
         for r in &object.sections[i].relocations {
             let symbol = r.symbol.and_then(|s| numbers.symbols.get(s)).copied().unwrap_or(0);
             out.u64(r.offset);
             out.u64(u64::from(symbol) << 32 | u64::from(r.ty));
-            out.u64(r.addend as u64);
+            if !object.implicit_addends {
+                out.u64(r.addend as u64);
+            }
         }
-        rows[row].size = 24 * object.sections[i].relocations.len() as u64;
+        rows[row].size = rel_size * object.sections[i].relocations.len() as u64;
     }
     for &(number, signature) in &numbers.groups {
         rows[number].link = numbers.symtab;

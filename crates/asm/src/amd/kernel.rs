@@ -33,6 +33,9 @@ pub(super) fn block(p: &mut Parser<'_>, at: Span) -> Result<(), Diag> {
         p.amd.abandoned = Some("without a name".into());
         return Err(Diag::error(at, "expected the kernel's name after .amdhsa_kernel"));
     };
+    // The descriptor's symbol comes before those that its fields name.
+    p.symbols.get_or_insert(name);
+    p.symbols.get_or_insert(&format!("{name}.kd"));
     let result = read(p).and_then(|mut block| {
         finish(p, &mut block)?;
         if p.out.is_text() {

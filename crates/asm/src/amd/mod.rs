@@ -10,18 +10,24 @@ mod kernel;
 mod kernel_code;
 mod metadata;
 mod registers;
+#[cfg(test)]
+mod tests;
 
+pub(crate) use registers::is_predefined;
 pub use registers::{RegFile, note_register};
 
 use crate::Os;
 use crate::lex::{Tok, Token};
 use crate::parser::Parser;
 use crate::source::{Diag, Span};
-use crate::symbol::{Binding, Common, SymType};
+use crate::symbol::{Common, SymType};
 use wavemill_object::elf;
 use wavemill_object::limits::Limits;
 use wavemill_object::metadata::pal::Pal;
 use wavemill_object::target_id::{self, TargetId};
+
+/// The code object version when nobody says one.
+const DEFAULT_VERSION: u8 = 5;
 
 /// State the AMD directives keep between statements.
 #[derive(Clone, Debug, Default)]
@@ -72,9 +78,12 @@ fn option_version(p: &Parser<'_>) -> u8 {
     u8::try_from(p.options.code_object_version).unwrap_or(u8::MAX)
 }
 
-/// The code object version of the object: the directive's, or what the source implies, or the command line's.
+/// The code object version of the object: the directive's; else what the command line says; else what the source
+/// implies.
 fn final_version(p: &Parser<'_>) -> u8 {
-    p.amd.version.or(p.amd.implied_version).unwrap_or_else(|| option_version(p))
+    let asked = option_version(p);
+    let implied = p.amd.implied_version.filter(|_| asked == DEFAULT_VERSION);
+    p.amd.version.or(implied).unwrap_or(asked)
 }
 
 /// Called before the first statement.
@@ -322,12 +331,8 @@ fn amdgpu_lds(p: &mut Parser<'_>) -> Result<(), Diag> {
         return Ok(());
     }
     symbol.ty = SymType::Object;
-    if symbol.binding == Binding::Unset {
-        symbol.binding = Binding::Global;
-    }
     symbol.common = Some(Common { size, align, local: false });
     symbol.size = Some(crate::expr::Expr::Const(size as i64));
-    symbol.referenced = true;
     if let Some(object) = &mut p.out.object {
         object.lds.push(id);
     }

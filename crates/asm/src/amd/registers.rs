@@ -38,14 +38,14 @@ pub(super) fn begin(p: &mut Parser<'_>) {
     if p.amd.registers.hsa {
         let names = ["number", "minor", "stepping"];
         for ((_, value), name) in version.into_iter().zip(names) {
-            p.set_symbol(&format!(".amdgcn.gfx_generation_{name}"), Expr::Const(value.into()));
+            define(p, &format!(".amdgcn.gfx_generation_{name}"), Expr::Const(value.into()));
         }
-        let vgpr = p.set_symbol(".amdgcn.next_free_vgpr", Expr::Const(0));
-        let sgpr = p.set_symbol(".amdgcn.next_free_sgpr", Expr::Const(0));
+        let vgpr = define(p, ".amdgcn.next_free_vgpr", Expr::Const(0));
+        let sgpr = define(p, ".amdgcn.next_free_sgpr", Expr::Const(0));
         p.amd.registers.next_free = Some([sgpr, vgpr]);
     } else {
         for (name, value) in version {
-            p.set_symbol(&format!(".option.machine_version_{name}"), Expr::Const(value.into()));
+            define(p, &format!(".option.machine_version_{name}"), Expr::Const(value.into()));
         }
         restart(p);
     }
@@ -60,8 +60,21 @@ pub(super) fn begin(p: &mut Parser<'_>) {
         ("UC_VERSION_MDP_BIT", 0x8000),
     ];
     for (name, value) in versions {
-        p.set_symbol(name, Expr::Const(value));
+        define(p, name, Expr::Const(value));
     }
+}
+
+/// Gives one of these symbols a value. It stays out of the symbol table until the source itself sets it.
+fn define(p: &mut Parser<'_>, name: &str, value: Expr) -> SymId {
+    let id = p.symbols.get_or_insert(name);
+    p.symbols[id].value = Some(value);
+    id
+}
+
+/// True for the names of the symbols that are there before the first statement.
+pub(crate) fn is_predefined(name: &str) -> bool {
+    let prefixes = [".amdgcn.", ".kernel.", ".option.", "UC_VERSION_"];
+    prefixes.iter().any(|p| name.starts_with(p))
 }
 
 fn has_agprs(level: Level) -> bool {
@@ -71,10 +84,10 @@ fn has_agprs(level: Level) -> bool {
 /// Starts counting for a new kernel.
 pub(super) fn restart(p: &mut Parser<'_>) {
     p.amd.registers.used = [0; 3];
-    p.set_symbol(".kernel.sgpr_count", Expr::Const(0));
-    p.set_symbol(".kernel.vgpr_count", Expr::Const(0));
+    define(p, ".kernel.sgpr_count", Expr::Const(0));
+    define(p, ".kernel.vgpr_count", Expr::Const(0));
     if has_agprs(p.target.level()) {
-        p.set_symbol(".kernel.agpr_count", Expr::Const(0));
+        define(p, ".kernel.agpr_count", Expr::Const(0));
     }
 }
 
@@ -131,12 +144,12 @@ fn count_up(p: &mut Parser<'_>, file: RegFile, count: u32) {
     p.amd.registers.used[file as usize] = count;
     let [_, vgprs, agprs] = p.amd.registers.used;
     match file {
-        RegFile::Sgpr => _ = p.set_symbol(".kernel.sgpr_count", Expr::Const(count.into())),
-        RegFile::Agpr => _ = p.set_symbol(".kernel.agpr_count", Expr::Const(count.into())),
+        RegFile::Sgpr => _ = define(p, ".kernel.sgpr_count", Expr::Const(count.into())),
+        RegFile::Agpr => _ = define(p, ".kernel.agpr_count", Expr::Const(count.into())),
         RegFile::Vgpr => {}
     }
     if file != RegFile::Sgpr {
         let total = limits::total_vgprs(level, vgprs, agprs);
-        p.set_symbol(".kernel.vgpr_count", Expr::Const(total.into()));
+        define(p, ".kernel.vgpr_count", Expr::Const(total.into()));
     }
 }

@@ -1,0 +1,155 @@
+//! AMD's directives against LLVM's listings and objects, which `testdata/make` writes, and what is wrong said so.
+
+use crate::{Options, Os, Output, OutputType, assemble, elf};
+use wavemill_isa::target::{Target, processor};
+
+/// The sources in `testdata`.
+const SOURCES: [&str; 6] =
+    ["descriptor-gfx803", "descriptor-gfx90a", "kernel-code", "metadata", "pal", "pal-pairs"];
+
+fn read(name: &str) -> Vec<u8> {
+    let path = format!("{}/src/amd/testdata/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// The options on a source's first line.
+fn options(line: &str) -> Options {
+    let value = |name: &str| line.split_whitespace().find_map(|word| word.strip_prefix(name));
+    let cpu = value("-mcpu=").expect("a processor");
+    let mut target = Target::new(processor(cpu).expect("a known processor"));
+    for feature in value("-mattr=").unwrap_or("").split(',') {
+        match feature.split_at(feature.len().min(1)) {
+            (sign, "xnack") => target.xnack = Some(sign == "+"),
+            (sign, "sramecc") => target.sramecc = Some(sign == "+"),
+            _ => {}
+        }
+    }
+    let mut options = Options::new(target);
+    options.triple = value("-triple=").unwrap_or("amdgcn").into();
+    options.os = match options.triple.rsplit('-').next() {
+        Some("amdhsa") => Os::AmdHsa,
+        Some("amdpal") => Os::AmdPal,
+        Some("mesa3d") => Os::Mesa3d,
+        _ => Os::Unknown,
+    };
+    if let Some(version) = value("--amdhsa-code-object-version=") {
+        options.code_object_version = version.parse().expect("a number");
+    }
+    options
+}
+
+fn run(source: &[u8], mut options: Options, output: OutputType) -> Output {
+    options.output = output;
+    assemble(&options, "test.s", source.to_vec())
+}
+
+fn messages(output: &Output) -> String {
+    String::from_utf8_lossy(&output.render_diagnostics()).into_owned()
+}
+
+#[test]
+fn listings_and_objects_equal_llvms() {
+    for name in SOURCES {
+        let source = read(&format!("{name}.s"));
+        let text = String::from_utf8_lossy(&source).into_owned();
+        let options = options(text.lines().next().unwrap_or(""));
+        let listing = run(&source, options.clone(), OutputType::Asm);
+        assert_eq!(messages(&listing), "", "{name}");
+        let expected = read(&format!("{name}.out"));
+        assert_eq!(String::from_utf8_lossy(&listing.text), String::from_utf8_lossy(&expected), "{name}");
+        let object = run(&source, options, OutputType::Obj);
+        let bytes = elf::write(&object).expect("an object");
+        let expected = read(&format!("{name}.o"));
+        let at = bytes.iter().zip(&expected).position(|(a, b)| a != b);
+        assert_eq!((at, bytes.len()), (None, expected.len()), "{name}");
+    }
+}
+
+fn gfx90a() -> Options {
+    options("-triple=amdgcn-amd-amdhsa -mcpu=gfx90a")
+}
+
+/// The first line of what is said about a source for gfx90a on HSA.
+fn complaint(source: &str) -> String {
+    let output = run(source.as_bytes(), gfx90a(), OutputType::Asm);
+    messages(&output).lines().next().unwrap_or("").to_string()
+}
+
+#[test]
+fn wrong_descriptors_are_refused_where_they_are_wrong() {
+    let block = |lines: &str| complaint(&format!(".amdhsa_kernel k\n{lines}\n.end_amdhsa_kernel\n"));
+    let required = ".amdhsa_next_free_vgpr 8\n.amdhsa_next_free_sgpr 8\n.amdhsa_accum_offset 4\n";
+    for (lines, message) in [
+        (".amdhsa_next_free_vgpr 8", "3:19: error: .amdhsa_next_free_sgpr directive is required"),
+        (".amdhsa_tg_split 2", "2:18: error: value out of range"),
+        (".amdhsa_kernarg_size -1", "2:22: error: value out of range"),
+        (".amdhsa_wavefront_size32 0", "2:1: error: directive requires gfx10+"),
+        (".amdhsa_user_sgpr_queue_ptr later", "2:1: error: directive should have resolvable expression"),
+        (".amdhsa_reserve_xnack_mask 0", "2:1: error: .amdhsa_reserve_xnack_mask does not match target id"),
+        (
+            ".amdhsa_next_free_vgprs 0",
+            "2:1: error: unknown .amdhsa_kernel directive, did you mean .amdhsa_next_free_vgpr?",
+        ),
+        (
+            ".amdhsa_tg_split 0\n.amdhsa_tg_split 0",
+            "3:1: error: .amdhsa_ directives cannot be repeated: .amdhsa_tg_split",
+        ),
+    ] {
+        assert_eq!(block(lines), format!("test.s:{message}"));
+        assert!(!block(&format!("{required}{lines}")).is_empty() || lines.contains("next_free_vgpr 8"));
+    }
+    assert_eq!(block(required), "");
+    assert_eq!(
+        complaint(".amdhsa_kernel\n"),
+        "test.s:1:1: error: expected the kernel's name after .amdhsa_kernel"
+    );
+    let stray = "test.s:1:1: error: unknown directive: .amdhsa_next_free_sgpr is outside its block";
+    assert_eq!(complaint(".amdhsa_next_free_sgpr 3\n"), stray);
+}
+
+#[test]
+fn wrong_metadata_is_explained() {
+    let output = run(b".amdgpu_metadata\na: [ 1\n.end_amdgpu_metadata\n", gfx90a(), OutputType::Asm);
+    let said = messages(&output);
+    assert!(said.starts_with("test.s:3:21: error: invalid HSA metadata"), "{said}");
+    assert!(said.contains("note:"), "{said}");
+    let output =
+        run(b".amdgpu_metadata\namdhsa.version: [ 1, 1 ]\n.end_amdgpu_metadata\n", gfx90a(), OutputType::Asm);
+    assert!(messages(&output).contains("note: the document: 'amdhsa.kernels' is missing"));
+    let missing = complaint(".amdgpu_metadata\n---\n");
+    assert_eq!(missing, "test.s:1:1: error: expected directive .end_amdgpu_metadata not found");
+}
+
+#[test]
+fn version_3_sources_are_taken() {
+    let source = b".amdgcn_target \"amdgcn-amd-amdhsa--gfx90a+xnack+sram-ecc\"\n";
+    let output = run(source, gfx90a(), OutputType::Obj);
+    assert_eq!(messages(&output), "");
+    let bytes = elf::write(&output).expect("an object");
+    assert_eq!((bytes[8], &bytes[48..52]), (1, &[0x3f, 3, 0, 0][..]));
+    let source = b".amdgcn_target \"amdgcn-amd-amdhsa--gfx90a+sram-ecc\"\n";
+    let bytes = elf::write(&run(source, gfx90a(), OutputType::Obj)).expect("an object");
+    assert_eq!(&bytes[48..52], &[0x3f, 2, 0, 0]);
+    let wrong = complaint(".amdgcn_target \"amdgcn-amd-amdhsa--gfx908+xnack\"\n");
+    assert!(wrong.contains("does not match the specified target id amdgcn-amd-amdhsa--gfx90a"), "{wrong}");
+}
+
+#[test]
+fn version_2_directives_make_notes() {
+    let source = b".hsa_code_object_version 2,1\n.hsa_code_object_isa\n.amd_amdgpu_isa \"amdgcn-amd-amdhsa--gfx901\"\n";
+    let options = options("-triple=amdgcn-amd-amdhsa -mcpu=gfx900");
+    let listing = run(source, options.clone(), OutputType::Asm);
+    let text = String::from_utf8_lossy(&listing.text).into_owned();
+    assert!(text.contains("\t.hsa_code_object_isa 9,0,1,\"AMD\",\"AMDGPU\"\n"), "{text}");
+    let bytes = elf::write(&run(source, options, OutputType::Obj)).expect("an object");
+    let file = wavemill_object::read::File::parse(&bytes).expect("a readable object");
+    let kinds: Vec<u32> = file.notes().expect("notes").iter().map(|n| n.kind).collect();
+    assert_eq!((file.version(), kinds), (2, vec![1, 3, 11]));
+}
+
+/// Registers are counted by what the instruction parser reports.
+#[test]
+fn used_registers_are_counted() {
+    let listing = run(b".byte .amdgcn.next_free_vgpr\n", gfx90a(), OutputType::Asm);
+    assert!(String::from_utf8_lossy(&listing.text).contains("\t.byte\t0\n"));
+}
