@@ -438,8 +438,11 @@ impl<'p> Evaluator<'p> {
         let mut c = left.c.wrapping_add(right.c);
         if let Some(object) = self.scope.object {
             let mut fold = |a: &mut Option<(SymId, Variant)>, b: &mut Option<(SymId, Variant)>| {
+                let variable = |id: SymId| self.scope.symbols[id].value.is_some();
                 if let (Some((a_id, Variant::NONE)), Some((b_id, Variant::NONE))) = (*a, *b)
-                    && let Some(distance) = object.distance(self.scope.symbols, a_id, b_id)
+                    // Looking through symbols has left only those whose value cannot be expressed.
+                    && !(self.through && (variable(a_id) || variable(b_id)))
+                    && let Some(distance) = object.distance(self.scope, a_id, b_id)
                 {
                     c = c.wrapping_add(distance);
                     *a = None;

@@ -20,14 +20,10 @@ impl Object {
     pub(crate) fn finish(&mut self, symbols: &mut Symbols, sections: &[Section], target: &Target) -> Vec<Diag> {
         let mut problems = Vec::new();
         self.laid_out = true;
-        for round in 0.. {
-            problems.clear();
-            let changed = self.place_fragments(symbols, target, &mut problems);
-            if !changed {
-                break;
-            }
-            if round == MAX_ROUNDS {
-                problems.push(Diag::global("the addresses of the sections do not settle"));
+        // LEB128 numbers only ever grow, so they must not be looked at before everything else has its place.
+        for _ in 0..MAX_ROUNDS {
+            self.settle(symbols, target, &mut problems);
+            if !self.grow_numbers(symbols, target, &mut problems) {
                 break;
             }
         }
@@ -46,6 +42,47 @@ impl Object {
         problems
     }
 
+    /// Places everything but LEB128 numbers, which keep their size.
+    fn settle(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) {
+        for _ in 0..MAX_ROUNDS {
+            problems.clear();
+            if !self.place_fragments(symbols, target, problems) {
+                return;
+            }
+        }
+        problems.push(Diag::global("the addresses of the sections do not settle"));
+    }
+
+    /// Writes the LEB128 numbers anew; true when one changed.
+    fn grow_numbers(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) -> bool {
+        let mut new_numbers = Vec::new();
+        let scope = Scope { symbols, target, object: Some(self) };
+        for (s, section) in self.sections.iter().enumerate() {
+            for (f, fragment) in section.fragments.iter().enumerate() {
+                let Content::Leb { value, signed, span, bytes } = &fragment.content else { continue };
+                let Some(value) = known(value, scope) else {
+                    let name = if *signed { ".sleb128" } else { ".uleb128" };
+                    problems.push(Diag::error(*span, format!("{name} expression is not absolute")));
+                    continue;
+                };
+                let mut new = Vec::new();
+                write_leb128(value, *signed, &mut new);
+                // Otherwise two that depend on each other could swing for ever.
+                pad_leb128(&mut new, bytes.len(), *signed && value < 0);
+                if new != *bytes {
+                    new_numbers.push((s, f, new));
+                }
+            }
+        }
+        let changed = !new_numbers.is_empty();
+        for (s, f, new) in new_numbers {
+            if let Content::Leb { bytes, .. } = &mut self.sections[s].fragments[f].content {
+                *bytes = new;
+            }
+        }
+        changed
+    }
+
     /// One round: gives every fragment its size and offset; true when something moved.
     fn place_fragments(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) -> bool {
         let mut changed = false;
@@ -57,12 +94,8 @@ impl Object {
                 let fragment = &self.sections[index].fragments[id as usize];
                 changed |= fragment.offset != offset;
                 self.sections[index].fragments[id as usize].offset = offset;
-                let (size, leb) = self.fragment_size(index, id, offset, symbols, target, problems);
+                let size = self.fragment_size(index, id, offset, symbols, target, problems);
                 let fragment = &mut self.sections[index].fragments[id as usize];
-                if let (Some(new), Content::Leb { bytes, .. }) = (leb, &mut fragment.content) {
-                    changed |= *bytes != new;
-                    *bytes = new;
-                }
                 changed |= fragment.size != size;
                 fragment.size = size;
                 offset = offset.saturating_add(size);
@@ -80,11 +113,11 @@ impl Object {
         symbols: &Symbols,
         target: &Target,
         problems: &mut Vec<Diag>,
-    ) -> (u64, Option<Vec<u8>>) {
+    ) -> u64 {
         let scope = Scope { symbols, target, object: Some(self) };
         let fragment = &self.sections[section].fragments[id as usize];
-        let size = match &fragment.content {
-            Content::Data { bytes, .. } => bytes.len() as u64,
+        match &fragment.content {
+            Content::Data { bytes, .. } | Content::Leb { bytes, .. } => bytes.len() as u64,
             Content::Align { alignment, value, max, .. } => {
                 let mut size = offset.wrapping_neg() & (alignment - 1);
                 // Code is padded with whole instructions.
@@ -124,19 +157,7 @@ impl Object {
                     }
                 }
             }
-            Content::Leb { value, signed, span, bytes } => {
-                let Some(value) = known(value, scope) else {
-                    problems.push(Diag::error(*span, "sleb128 and uleb128 expressions must be absolute"));
-                    return (bytes.len() as u64, None);
-                };
-                let mut new = Vec::new();
-                write_leb128(value, *signed, &mut new);
-                // Numbers only ever grow: otherwise two that depend on each other could swing for ever.
-                pad_leb128(&mut new, bytes.len(), *signed && value < 0);
-                return (new.len() as u64, Some(new));
-            }
-        };
-        (size, None)
+        }
     }
 
     fn find_addresses(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) {

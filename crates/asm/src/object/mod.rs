@@ -9,12 +9,12 @@ mod reloc;
 
 pub use reloc::{Relocation, RelocationTarget, relocation_type};
 
-use crate::expr::Expr;
+use crate::expr::{Expr, Scope};
 use crate::fixup::{Fixup, FixupKind};
 pub use crate::parser::SourceFile;
 use crate::section::SectionId;
 use crate::source::Span;
-use crate::symbol::{Place, SymId, Symbols};
+use crate::symbol::{Place, SymId};
 use std::collections::BTreeMap;
 
 /// An object: filled while statements are read, complete after [`Object::finish`].
@@ -38,6 +38,8 @@ pub struct Object {
     pub addresses: Vec<Address>,
     /// By symbol number, after [`Object::finish`]: `st_size`.
     pub sizes: Vec<u64>,
+    /// Relocations carry their addend; otherwise it is in the data, as it is for everything but ROCm.
+    pub rela: bool,
     current: Option<SectionId>,
     relocs: Vec<PendingReloc>,
     emitted: usize,
@@ -82,7 +84,7 @@ pub struct SectionData {
     pub size: u64,
     /// Its alignment in bytes.
     pub align: u64,
-    /// What the linker has to fill in, by offset, after [`Object::finish`].
+    /// What the linker has to fill in, in the order it was asked for, after [`Object::finish`].
     pub relocations: Vec<Relocation>,
     /// Instructions were assembled into it.
     pub has_instructions: bool,
@@ -121,15 +123,11 @@ struct DataFixup {
     span: Span,
 }
 
-/// A `.reloc` whose place is an offset in a section, or from a symbol.
+/// A `.reloc` at an offset from a symbol that is not defined yet.
 #[derive(Debug)]
 struct PendingReloc {
-    section: SectionId,
-    symbol: Option<SymId>,
-    offset: i64,
-    ty: u32,
-    expr: Option<Expr>,
-    span: Span,
+    symbol: SymId,
+    fixup: DataFixup,
 }
 
 impl SectionData {
@@ -275,16 +273,34 @@ impl Object {
         }
     }
 
+    /// `.reloc` at an offset from a symbol (and where it stands, if it stands anywhere yet), or from the start of the
+    /// data fragment it is written in, which is how LLVM counts.
     pub(crate) fn reloc(
         &mut self,
         ty: u32,
-        symbol: Option<SymId>,
+        symbol: Option<(SymId, Option<Place>)>,
         offset: i64,
         expr: Option<Expr>,
         span: Span,
     ) {
-        let section = self.current.unwrap_or(SectionId(0));
-        self.relocs.push(PendingReloc { section, symbol, offset, ty, expr, span });
+        let expr = expr.unwrap_or(Expr::Const(0));
+        let fixup = DataFixup { offset: offset as u32, kind: FixupKind::Reloc(ty), expr, span };
+        match symbol {
+            None => {
+                let place = self.place();
+                self.add_reloc(Place { offset: 0, ..place }, fixup);
+            }
+            Some((_, Some(place))) => self.add_reloc(place, fixup),
+            Some((symbol, None)) => self.relocs.push(PendingReloc { symbol, fixup }),
+        }
+    }
+
+    fn add_reloc(&mut self, place: Place, mut fixup: DataFixup) {
+        fixup.offset = fixup.offset.wrapping_add(place.offset as u32);
+        let section = &mut self.sections[place.section.0 as usize];
+        if let Content::Data { fixups, .. } = &mut section.fragments[place.fragment as usize].content {
+            fixups.push(fixup);
+        }
     }
 
     /// The offset of a place in its section, once laid out.
@@ -295,13 +311,18 @@ impl Object {
     }
 
     /// The distance `a - b` in bytes when it is certain by now.
-    pub fn distance(&self, symbols: &Symbols, a: SymId, b: SymId) -> Option<i64> {
-        let (a, b) = (symbols[a].place?, symbols[b].place?);
+    pub fn distance(&self, scope: Scope<'_>, a: SymId, b: SymId) -> Option<i64> {
+        if self.laid_out {
+            return match (self.address(a, scope), self.address(b, scope)) {
+                (Address::Section(in_a, a), Address::Section(in_b, b)) if in_a == in_b => {
+                    Some(a.wrapping_sub(b) as i64)
+                }
+                _ => None,
+            };
+        }
+        let (a, b) = (scope.symbols[a].place?, scope.symbols[b].place?);
         if a.section != b.section {
             return None;
-        }
-        if self.laid_out {
-            return Some(self.offset_of(a).wrapping_sub(self.offset_of(b)) as i64);
         }
         if a.fragment == b.fragment {
             return Some(a.offset.wrapping_sub(b.offset) as i64);

@@ -79,6 +79,12 @@ struct Place {
 impl Object {
     /// Fills in every fixup, or makes a relocation of it.
     pub(super) fn resolve(&mut self, symbols: &mut Symbols, target: &Target, problems: &mut Vec<Diag>) {
+        for reloc in std::mem::take(&mut self.relocs) {
+            match symbols[reloc.symbol].place {
+                Some(place) => self.add_reloc(place, reloc.fixup),
+                None => problems.push(Diag::error(reloc.fixup.span, "unresolved relocation offset")),
+            }
+        }
         let mut work = Vec::new();
         for (index, section) in self.sections.iter_mut().enumerate() {
             for fragment in &mut section.fragments {
@@ -87,40 +93,19 @@ impl Object {
                     let offset = fragment.offset + u64::from(fixup.offset);
                     let section = SectionId(index as u32);
                     let place = Place { section, offset, kind: fixup.kind, span: fixup.span };
-                    work.push((place, Some(fixup.expr)));
+                    work.push((place, fixup.expr));
                 }
             }
         }
-        for reloc in std::mem::take(&mut self.relocs) {
-            let scope = Scope { symbols, target, object: Some(self) };
-            let (section, base) = match reloc.symbol.map(|id| self.address(id, scope)) {
-                None => (reloc.section, 0),
-                Some(Address::Section(section, offset)) => (section, offset),
-                Some(_) => {
-                    problems.push(Diag::error(reloc.span, "unresolved relocation offset"));
-                    continue;
-                }
-            };
-            let offset = base.wrapping_add(reloc.offset as u64);
-            let place = Place { section, offset, kind: FixupKind::Reloc(reloc.ty), span: reloc.span };
-            work.push((place, reloc.expr));
-        }
         for (place, expr) in work {
             let scope = Scope { symbols, target, object: Some(self) };
-            let value = match &expr {
-                None => Some(Value::default()),
-                Some(expr) => expr.relocatable(scope),
-            };
-            let Some(value) = value else {
+            let Some(value) = expr.relocatable(scope) else {
                 problems.push(Diag::error(place.span, "expected relocatable expression"));
                 continue;
             };
             if let Err(problem) = self.resolve_one(&place, value, symbols, target) {
                 problems.push(problem);
             }
-        }
-        for section in &mut self.sections {
-            section.relocations.sort_by_key(|r| r.offset);
         }
     }
 
@@ -223,6 +208,9 @@ impl Object {
                 RelocationTarget::Symbol(id)
             }
         };
+        // What the linker will add to is in the data when the relocation has no room for it.
+        let (in_data, addend) = if self.rela { (0, addend) } else { (addend, 0) };
+        self.write(place, in_data)?;
         let relocation = Relocation { offset: place.offset, ty, target, addend };
         self.sections[place.section.0 as usize].relocations.push(relocation);
         Ok(())

@@ -104,7 +104,11 @@ impl Parser<'_> {
     }
 
     /// Emits an instruction into the object.
-    pub(super) fn emit_instruction(&mut self, bits: u64, len: u8, fixups: [Option<Fixup>; 2]) {
+    pub(super) fn emit_instruction(&mut self, bits: u64, len: u8, mut fixups: [Option<Fixup>; 2]) {
+        // Problems that only show at the end are the instruction's.
+        for fixup in fixups.iter_mut().flatten() {
+            fixup.span = self.statement;
+        }
         if let Some(object) = &mut self.out.object {
             object.instruction(&bits.to_le_bytes()[..len.min(8) as usize], fixups);
         }
@@ -125,6 +129,9 @@ impl Parser<'_> {
             }
             self.out.eol();
             return Ok(());
+        }
+        if self.eval(&count).is_some_and(|n| n < 0) {
+            return Err(Diag::error(span, "invalid number of bytes"));
         }
         self.object_fill(count, 1, value as u8 as u64, span)
     }
@@ -225,7 +232,7 @@ impl Parser<'_> {
         let symbol = match place.map(|v| (v.a, v.b, v.c)) {
             Some((None, None, c)) if c < 0 => return Err(Diag::error(at, ".reloc offset is negative")),
             Some((None, None, _)) => None,
-            Some((Some((id, _)), None, _)) => Some(id),
+            Some((Some((id, _)), None, _)) => Some((id, self.symbols[id].place)),
             _ => return Err(Diag::error(at, ".reloc offset is not absolute nor a label")),
         };
         let constant = place.map_or(0, |v| v.c);
@@ -244,6 +251,7 @@ impl Parser<'_> {
     pub(super) fn finish_object(&mut self) {
         self.check_frames();
         let Some(mut object) = self.out.object.take() else { return };
+        object.rela = self.options.os == crate::Os::AmdHsa;
         let problems = object.finish(&mut self.symbols, &self.sections, &self.target);
         self.out.object = Some(object);
         for problem in problems {

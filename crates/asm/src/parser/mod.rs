@@ -88,7 +88,7 @@ pub(crate) struct Finished {
 impl<'a> Parser<'a> {
     pub(crate) fn run(options: &'a Options, map: &'a SourceMap, name: &str, text: Vec<u8>) -> Finished {
         let mut sources = Sources::new(map);
-        let is_text = options.output == OutputType::Asm;
+        let is_text = options.output != OutputType::Obj;
         let mut out = if is_text { Out::text() } else { Out::object() };
         if is_text {
             out.buf.reserve(text.len() + text.len() / 2);
@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         }
         let object = if p.errors == 0 { p.out.object } else { None };
         Finished {
-            text: p.out.buf,
+            text: if options.output == OutputType::Asm { p.out.buf } else { Vec::new() },
             printed: p.printed,
             object,
             symbols: p.symbols,

@@ -135,7 +135,7 @@ impl Parser<'_> {
                 return Err(Diag::error(at, "non-local symbol required"));
             }
             match attribute {
-                Some(attribute) => p.emit_attribute(id, attribute, at),
+                Some(attribute) => p.emit_attribute(id, attribute, p.statement),
                 None => Err(Diag::error(at, "unable to emit symbol attribute")),
             }
         })
@@ -145,10 +145,9 @@ impl Parser<'_> {
     pub(super) fn elf_attributes(&mut self, attribute: Attribute) -> Res {
         if !self.lex.at_eol() {
             loop {
-                let at = self.lex.here();
                 let name = self.expect_identifier("expected identifier")?;
                 let id = self.symbols.get_or_insert(name);
-                self.emit_attribute(id, attribute, at)?;
+                self.emit_attribute(id, attribute, self.statement)?;
                 if self.lex.kind() == Tok::Eol {
                     break;
                 }
@@ -161,7 +160,6 @@ impl Parser<'_> {
 
     /// `.type symbol, @function`
     pub(super) fn symbol_type(&mut self) -> Res {
-        let at = self.lex.here();
         let name = self.expect_identifier("expected identifier")?;
         let id = self.symbols.get_or_insert(name);
         self.lex.eat(Tok::Comma);
@@ -186,7 +184,7 @@ impl Parser<'_> {
             _ => return Err(Diag::error(type_at, "unsupported attribute")),
         };
         self.expect(Tok::Eol, "expected end of directive")?;
-        self.emit_attribute(id, attribute, at)
+        self.emit_attribute(id, attribute, self.statement)
     }
 
     /// `.size symbol, expression`
