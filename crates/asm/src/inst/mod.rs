@@ -1,9 +1,35 @@
-//! Instructions: reading their text. (Placeholder: the instruction parser goes here.)
+//! Instructions: from text to an encoding.
+//!
+//! [`parse`] finds the mnemonic's row, reads operands (`operand`, `register`, `special`) and modifiers (`modifier`)
+//! as the row's operands direct, and hands the line to the encoder of its family (`valu`, `salu`, `memory`, `buffer`,
+//! `image`). What fits no encoding comes back as a `misfit`. Printing is `crate::print`'s.
 
-use crate::fixup::Fixup;
-use crate::lex::Token;
+mod buffer;
+mod check;
+mod constant;
+mod image;
+mod memory;
+mod misfit;
+mod mnemonic;
+mod modifier;
+mod operand;
+mod register;
+mod salu;
+mod special;
+mod suggest;
+mod valu;
+
+use crate::expr::{BinOp, Expr, Op as ExprOp, Variant};
+use crate::fixup::{Fixup, FixupKind};
+use crate::lex::{Tok, Token};
 use crate::parser::Parser;
+use crate::print::Printer;
 use crate::source::Diag;
+use misfit::{Fit, Misfit, Why};
+use modifier::Set;
+use operand::{Line, Signs};
+use register::Reg;
+use wavemill_isa::{Enc, Inst, Level, Role};
 
 /// State the instruction parser keeps between statements.
 #[derive(Clone, Debug, Default)]
@@ -12,18 +38,213 @@ pub struct State {}
 /// An assembled instruction.
 #[derive(Clone, Debug)]
 pub struct Encoded {
-    /// Its bytes, the first in the lowest bits.
-    pub bits: u64,
-    /// How many of them: 4 or 8.
-    pub len: u8,
+    /// The instruction.
+    pub inst: Inst,
     /// What is not known yet.
     pub fixups: [Option<Fixup>; 2],
+    /// The mnemonic it was written with where that is echoed, else the row's.
+    pub name: &'static str,
+    /// How many address registers an image instruction was written with; the encoding does not say.
+    pub vaddr: u8,
+    /// A branch distance as written, which may be signed or not.
+    pub raw: Option<i64>,
+}
+
+impl std::ops::Deref for Encoded {
+    type Target = Inst;
+    fn deref(&self) -> &Inst {
+        &self.inst
+    }
+}
+
+/// An instruction on its way to an [`Encoded`].
+struct Draft {
+    inst: Inst,
+    /// The literal dword of a source.
+    literal: Option<u32>,
+    /// The mandatory literal.
+    k: Option<u32>,
+    /// The operand that is an expression in the literal's place.
+    expr: Option<usize>,
+    /// The expression is a branch target.
+    branch: bool,
+    /// A double was cut to its upper half.
+    inexact: bool,
+    vaddr: u8,
+    raw: Option<i64>,
+}
+
+impl Draft {
+    fn new(inst: Inst) -> Draft {
+        Draft {
+            inst,
+            literal: None,
+            k: None,
+            expr: None,
+            branch: false,
+            inexact: false,
+            vaddr: 0,
+            raw: None,
+        }
+    }
+
+    /// The literal is an expression: operand `i`.
+    fn symbolic(&mut self, i: usize) {
+        self.expr = Some(i);
+        self.inst.len = 8;
+    }
+}
+
+impl Line {
+    /// The index of a vector register, which must be even for tuples on gfx90a.
+    fn vector(&self, i: usize, reg: Reg) -> Fit<u32> {
+        self.even(i, reg.code.into(), reg.dwords)?;
+        Ok(reg.code.into())
+    }
+
+    /// True where 16-bit components are packed two to a register: GFX9 and gfx810.
+    fn packs_d16(&self) -> bool {
+        self.level.is_gfx9() || self.target.cpu.version == (8, 1, 0)
+    }
+
+    fn even(&self, i: usize, code: u32, dwords: u8) -> Fit<()> {
+        if dwords > 1 && code % 2 != 0 && self.level == Level::Gfx90a {
+            return Misfit::op(i, Why::Even);
+        }
+        Ok(())
+    }
 }
 
 /// Reads an instruction: the cursor is after the mnemonic and is left at the end of the statement.
 pub fn parse(p: &mut Parser<'_>, mnemonic: Token) -> Result<Encoded, Diag> {
-    Err(Diag::error(p.lex.span(mnemonic), "invalid instruction"))
+    let span = p.lex.span(mnemonic);
+    let found = mnemonic::find(p, mnemonic)?;
+    let mut line = Line::new(found.row, p.target, span);
+    let allowed = modifiers(&line);
+    operands(p, &mut line, allowed)?;
+    let draft = match line.row.enc {
+        enc if salu::is_salu(enc) => salu::encode(&line),
+        Enc::Smrd | Enc::Smem => memory::scalar(&line),
+        Enc::Ds => memory::data_share(&line),
+        Enc::Flat | Enc::Global | Enc::Scratch => memory::flat(&line),
+        Enc::Mubuf | Enc::Mtbuf => buffer::encode(&line),
+        Enc::Mimg => image::encode(&line),
+        Enc::Exp => image::export(&line),
+        _ => valu::encode(&line, found.form),
+    };
+    match draft {
+        Ok(draft) => Ok(finish(p, line, draft, found.name)),
+        Err(misfit) => Err(misfit.diag(&line)),
+    }
+}
+
+/// The modifiers the row's encodings take.
+fn modifiers(line: &Line) -> Set {
+    match line.row.enc {
+        enc if salu::is_salu(enc) => Set::default(),
+        Enc::Smrd | Enc::Smem => memory::scalar_modifiers(line.row),
+        Enc::Ds => memory::data_share_modifiers(line.row),
+        Enc::Flat | Enc::Global | Enc::Scratch => memory::flat_modifiers(line.row),
+        Enc::Mubuf | Enc::Mtbuf => buffer::modifiers(line.row),
+        Enc::Mimg => image::modifiers(line.row),
+        Enc::Exp => image::export_modifiers(),
+        _ => valu::modifiers(line.row, line.level),
+    }
+}
+
+/// Reads operands and modifiers up to the end of the statement. Commas are optional, as in LLVM.
+fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Diag> {
+    let row = line.row;
+    let signs = if row.enc.is_valu() { Signs::Yes } else { Signs::No };
+    let takes_off =
+        matches!(row.enc, Enc::Flat | Enc::Global | Enc::Scratch | Enc::Mubuf | Enc::Mtbuf | Enc::Exp);
+    while !p.lex.at_eol() {
+        let token = p.lex.peek();
+        if token.kind == Tok::Ident {
+            if line.mods.parse(p, allowed)? {
+                p.lex.eat(Tok::Comma);
+                continue;
+            }
+            if takes_off && operand::off(p, line)? {
+                p.lex.eat(Tok::Comma);
+                continue;
+            }
+        }
+        let at = line.ops().len();
+        let read = match row.operands.get(at) {
+            Some(o) => special::parse(p, line, o.role)?,
+            None => {
+                surplus(p, line, allowed)?;
+                false
+            }
+        };
+        if !read {
+            operand::parse(p, line, signs)?;
+        }
+        p.lex.eat(Tok::Comma);
+    }
+    Ok(())
+}
+
+/// A word after the last operand is probably a modifier.
+fn surplus(p: &Parser<'_>, line: &Line, allowed: Set) -> Result<(), Diag> {
+    let token = p.lex.peek();
+    let name = p.lex.ident();
+    if name.is_empty() || register::starts(p, token, || p.lex.peek2()) {
+        return Ok(());
+    }
+    let hint = match modifier::closest(name, allowed) {
+        Some(near) => format!(": did you mean '{near}'?"),
+        None if modifier::is_name(name) => String::new(),
+        None => String::new(),
+    };
+    Err(Diag::error(p.lex.span(token), format!("{} has no modifier '{name}'{hint}", line.row.name)))
+}
+
+fn finish(p: &mut Parser<'_>, mut line: Line, draft: Draft, name: &'static str) -> Encoded {
+    if draft.inexact {
+        p.warning(line.span, "the literal holds the upper half of a double: its low 32 bits are lost");
+    }
+    let mut fixups = [None, None];
+    if (draft.branch || draft.expr.is_some())
+        && let Some(expr) = line.expr.take()
+    {
+        let at = draft.expr.or_else(|| line.row.operands.iter().position(|o| o.role == Role::Label)).unwrap_or(0);
+        let (offset, kind) = match (draft.branch, pc_relative(&expr)) {
+            (true, _) => (0, FixupKind::SoppBr),
+            (_, true) => (4, FixupKind::PcRel4),
+            _ => (4, FixupKind::Data4),
+        };
+        fixups[0] = Some(Fixup { offset, kind, expr, span: line.op_span(at) });
+    }
+    Encoded { inst: draft.inst, fixups, name, vaddr: draft.vaddr, raw: draft.raw }
+}
+
+/// Whether a literal expression is taken relative to its place: LLVM's rule, by the look of it.
+fn pc_relative(expr: &Expr) -> bool {
+    match expr {
+        Expr::Const(_) => false,
+        Expr::Sym(_, variant) => !matches!(*variant, Variant::ABS32_LO | Variant::ABS32_HI),
+        Expr::Tree(tree) => match tree.op {
+            ExprOp::Binary(BinOp::Sub) | ExprOp::Amd(_) => false,
+            _ => tree.args.iter().any(pc_relative),
+        },
+    }
 }
 
 /// Writes an instruction's text, without the leading tab.
-pub fn print(_instruction: &Encoded, _p: &Parser<'_>, _out: &mut Vec<u8>) {}
+pub fn print(instruction: &Encoded, p: &Parser<'_>, out: &mut Vec<u8>) {
+    let mut symbol = Vec::new();
+    let fixup = instruction.fixups[0].as_ref();
+    if let Some(fixup) = fixup {
+        fixup.expr.print(&p.symbols, &mut symbol);
+    }
+    let start = out.len();
+    let printer = Printer::new(p.target);
+    let symbol = fixup.map(|_| symbol.as_slice());
+    if printer.named(&instruction.inst, instruction.name, symbol, out).is_err() {
+        // What can be assembled but names nothing known: the mnemonic alone.
+        out.truncate(start);
+        out.extend_from_slice(instruction.name.as_bytes());
+    }
+}

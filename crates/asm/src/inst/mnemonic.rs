@@ -1,0 +1,134 @@
+//! From a mnemonic to a row: suffixes that force an encoding, other names, and what to say when there is none.
+
+use super::suggest;
+use crate::lex::Token;
+use crate::parser::Parser;
+use crate::source::Diag;
+use wavemill_isa::{Enc, Form, Level, ROWS, Row, lookup};
+
+/// A mnemonic's row, and the encoding its suffix asks for.
+pub(super) struct Found {
+    pub row: &'static Row,
+    pub form: Option<Form>,
+    /// The name to print.
+    pub name: &'static str,
+}
+
+/// Another name of an instruction.
+struct Alias {
+    name: &'static str,
+    /// The row's name.
+    means: &'static str,
+    /// First and last level it is known on.
+    levels: (Level, Level),
+    /// The only form it has under this name.
+    form: Option<Form>,
+    /// Printed as written.
+    echo: bool,
+}
+
+const fn alias(name: &'static str, means: &'static str, first: Level, last: Level) -> Alias {
+    Alias { name, means, levels: (first, last), form: None, echo: false }
+}
+
+/// LLVM's other names, and the MI200 manual's spellings where LLVM has another.
+static ALIASES: &[Alias] = &[
+    Alias { form: Some(Form::Vop3), ..alias("v_add_co_u32", "v_add_i32", Level::Gfx6, Level::Gfx7) },
+    Alias { form: Some(Form::Vop3), ..alias("v_sub_co_u32", "v_sub_i32", Level::Gfx6, Level::Gfx7) },
+    Alias { form: Some(Form::Vop3), ..alias("v_subrev_co_u32", "v_subrev_i32", Level::Gfx6, Level::Gfx7) },
+    Alias { echo: true, ..alias("v_mul_lo_i32", "v_mul_lo_u32", Level::Gfx8, Level::Gfx90a) },
+    alias("v_accvgpr_read", "v_accvgpr_read_b32", Level::Gfx908, Level::Gfx90a),
+    alias("v_accvgpr_write", "v_accvgpr_write_b32", Level::Gfx908, Level::Gfx90a),
+    alias("v_mad_mix_f32", "v_fma_mix_f32", Level::Gfx904, Level::Gfx90a),
+    alias("v_mad_mixlo_f16", "v_fma_mixlo_f16", Level::Gfx904, Level::Gfx90a),
+    alias("v_mad_mixhi_f16", "v_fma_mixhi_f16", Level::Gfx904, Level::Gfx90a),
+];
+
+/// What a suffix asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Suffix {
+    None,
+    E32,
+    E64,
+    Sdwa,
+    Dpp,
+}
+
+/// Splits the encoding suffix off.
+fn split(name: &str) -> (&str, Suffix) {
+    let Some((stem, last)) = name.rsplit_once('_') else { return (name, Suffix::None) };
+    match last {
+        "e32" => (stem, Suffix::E32),
+        "e64" => (stem, Suffix::E64),
+        "sdwa" => (stem, Suffix::Sdwa),
+        // `_e64_dpp` is GFX11's: the stem is no mnemonic then.
+        "dpp" => (stem, Suffix::Dpp),
+        _ => (name, Suffix::None),
+    }
+}
+
+/// The row a name means on a level.
+fn row_of(name: &str, level: Level) -> Option<(&'static Row, Option<&'static Alias>)> {
+    if let Some(row) = lookup::by_name(name).find(|r| r.opcode_at(level).is_some()) {
+        return Some((row, None));
+    }
+    let alias = ALIASES.iter().find(|a| a.name == name && a.levels.0 <= level && level <= a.levels.1)?;
+    let row = lookup::by_name(alias.means).find(|r| r.opcode_at(level).is_some())?;
+    Some((row, Some(alias)))
+}
+
+/// Looks the mnemonic up on the target.
+pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
+    let text = p.lex.text(mnemonic);
+    let level = p.target.level();
+    let (stem, suffix) = split(text);
+    let Some((row, alias)) = row_of(stem, level) else {
+        return Err(unknown(p, mnemonic, stem));
+    };
+    let form = match suffix {
+        Suffix::None => None,
+        Suffix::E32 => Some(Form::Base),
+        Suffix::E64 if matches!(row.enc, Enc::Vop3 | Enc::Vop3p | Enc::Mfma) => None,
+        Suffix::E64 => Some(Form::Vop3),
+        Suffix::Sdwa => Some(Form::Sdwa),
+        Suffix::Dpp => Some(Form::Dpp),
+    };
+    let long_only = matches!(row.enc, Enc::Vop3 | Enc::Vop3p | Enc::Mfma);
+    let wrong = form.is_some_and(|f| !row.has_form(f, level))
+        || long_only && suffix == Suffix::E32
+        || form.is_some_and(|f| alias.is_some_and(|a| a.form.is_some_and(|only| only != f)));
+    if wrong {
+        let what = text.get(stem.len() + 1..).unwrap_or(text);
+        let cpu = p.target.cpu.name;
+        return Err(Diag::error(p.lex.span(mnemonic), format!("{stem} has no {what} form on {cpu}")));
+    }
+    let name = alias.filter(|a| a.echo).map_or(row.name, |a| a.name);
+    Ok(Found { row, form: form.or(alias.and_then(|a| a.form)), name })
+}
+
+/// Says which processors have an instruction, or what it may have been meant to be.
+#[cold]
+fn unknown(p: &Parser<'_>, mnemonic: Token, stem: &str) -> Diag {
+    let span = p.lex.span(mnemonic);
+    let level = p.target.level();
+    let cpu = p.target.cpu.name;
+    let levels: Vec<Level> = Level::ALL.into_iter().filter(|l| row_of(stem, *l).is_some()).collect();
+    if !levels.is_empty() {
+        return Diag::error(span, format!("{stem} is not available on {cpu}: {} it", have(&levels)));
+    }
+    let here = ROWS.iter().filter(|r| r.opcode_at(level).is_some()).map(|r| r.name);
+    if let Some(near) = suggest::closest(stem, here) {
+        return Diag::error(span, format!("unknown instruction '{stem}': did you mean {near}?"));
+    }
+    Diag::error(span, format!("unknown instruction '{stem}'"))
+}
+
+/// `gfx6, gfx7 and gfx908 have`.
+fn have(levels: &[Level]) -> String {
+    let names: Vec<&str> = levels.iter().map(|l| l.name()).collect();
+    match names.as_slice() {
+        [one] => format!("{one} has"),
+        [all @ .., last] => format!("{} and {last} have", all.join(", ")),
+        [] => String::new(),
+    }
+}
