@@ -2,7 +2,8 @@
 
 use crate::print::Printer;
 use crate::source::{Diag, Span};
-use wavemill_isa::{Decoder, Inst, Target};
+use wavemill_isa::encoding::bits;
+use wavemill_isa::{Decoder, Form, Inst, Role, Target, regs};
 
 /// Decodes and prints in one step.
 pub struct Disassembler {
@@ -34,7 +35,7 @@ impl Disassembler {
 }
 
 /// Column at which LLVM starts a comment.
-const COMMENT_COLUMN: usize = 40;
+const COMMENT_COLUMN: usize = 48;
 
 /// Appends blanks up to the comment column, at least one. The line starts at `start` with a tab.
 pub fn pad_to_comment(start: usize, out: &mut Vec<u8>) {
@@ -131,7 +132,8 @@ impl Listing {
                 Some(inst) => {
                     if self.show_encoding {
                         pad_to_comment(start, &mut self.out);
-                        encoding(&bytes[at..at + inst.len as usize], &mut self.out);
+                        let shown = reencoded(&inst, self.dis.decoder.target());
+                        encoding(&shown.bits.to_le_bytes()[..shown.len as usize], &mut self.out);
                     }
                     self.out.push(b'\n');
                     at += inst.len as usize;
@@ -149,6 +151,28 @@ impl Listing {
             }
         }
     }
+}
+
+/// What LLVM's listing shows: the canonical encoding, in which a float in a 16-bit integer operand has become the
+/// literal it prints as (in VOP3, where there is no room for one, only its source code).
+fn reencoded(inst: &Inst, target: &Target) -> Inst {
+    let mut shown = inst.canonical(target);
+    if !matches!(inst.form, Form::Base | Form::Vop3) {
+        return shown;
+    }
+    for op in inst.row.operands {
+        let int16 = op.ty.bits == 16 && op.ty.count == 1 && !op.ty.is_float();
+        let source = inst.is_vop3_layout() || op.role == Role::Src0;
+        let code = inst.field_of(op).get(inst.bits);
+        if int16 && source && op.role.source_index().is_some() && (240..=248).contains(&code) {
+            shown.put(inst.field_of(op), regs::LITERAL);
+            if !inst.is_vop3_layout() {
+                shown.put(bits::LITERAL, regs::INLINE_FLOATS[code as usize - 240].0.into());
+                shown.len = 8;
+            }
+        }
+    }
+    shown
 }
 
 /// Appends `; encoding: [0x01,…]`.

@@ -1,2 +1,51 @@
-//! The `wavemill` command.
-fn main() {}
+//! The `wavemill` command: AMD GPU code without the GPU.
+//!
+//! Every subcommand has a file of its own; this one only picks it. Exit status: 0 success, 1 the input or a check
+//! failed, 2 wrong usage.
+
+mod isa;
+mod mc;
+mod suggest;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "wavemill", version, about = "AMD GPU code without the GPU: assemble, disassemble, explain")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Assemble or disassemble like llvm-mc (takes llvm-mc's options; `wavemill mc --help` lists them)
+    #[command(disable_help_flag = true)]
+    Mc {
+        /// llvm-mc's options and an input file
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<String>,
+    },
+    /// Look instructions up
+    #[command(subcommand)]
+    Isa(isa::Isa),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Mc { args } => mc::run(&args),
+        Command::Isa(command) => isa::run(command),
+    }
+}
+
+/// Writes to standard output; a reader that went away is not an error.
+fn print(bytes: &[u8]) -> ExitCode {
+    use std::io::Write;
+    match std::io::stdout().lock().write_all(bytes) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("wavemill: standard output: {e}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}

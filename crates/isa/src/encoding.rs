@@ -3,7 +3,7 @@
 //! Every GFX6–GFX9 instruction fits in 64 bits, literal constants and SDWA/DPP dwords included, so an
 //! instruction *is* its bits plus the row they were encoded for.
 
-use crate::row::{Access, Enc, Form, Operand, Role, Row};
+use crate::row::{Access, Enc, Form, Operand, Role, Row, flag};
 use crate::target::Level;
 
 /// A run of bits in the 64-bit instruction.
@@ -366,14 +366,23 @@ impl Inst {
     /// The field of an operand.
     #[inline]
     pub fn field(&self, role: Role) -> Field {
+        // Global wave sync keeps its datum where others have the address.
+        if role == Role::Data0 && self.row.has(flag::GDS_ONLY) {
+            return Field::new(32, 8);
+        }
         operand_field(self.row.enc, self.form, role)
     }
 
-    /// The field of one of the row's operands. VCC is a carry-out in one place and a carry-in in another.
+    /// The field of one of the row's operands, where role and encoding alone do not say: VCC is a carry-out in one
+    /// place and a carry-in in another.
     #[inline]
     pub fn field_of(&self, operand: &Operand) -> Field {
         if operand.role == Role::Vcc && operand.access == Access::Read && self.form == Form::Vop3 {
             return Field::new(50, 9);
+        }
+        // V_READLANE's SGPR is in VDST's place; only a mask beside a VDST has a field of its own.
+        if operand.role == Role::Sdst && operand.ty.dwords() == 1 && matches!(self.row.enc, Enc::Vop3) {
+            return Field::new(0, 8);
         }
         self.field(operand.role)
     }

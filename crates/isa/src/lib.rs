@@ -5,6 +5,7 @@
 //! register names ([`regs`]) and the way from bits to rows ([`decode`]). It knows nothing of text (crate `asm`) or of
 //! what an instruction does (crate `sem`), does no I/O and has no dependencies.
 
+pub mod canonical;
 pub mod decode;
 pub mod encoding;
 mod r#gen;

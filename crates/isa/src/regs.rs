@@ -1,7 +1,8 @@
 //! Scalar operand codes: which register or constant an 8- or 9-bit source field names (manual section 13.1, and the
 //! GFX6–GFX8 manuals' tables for what moved).
 
-use crate::target::Target;
+use crate::row::{Kind, Ty};
+use crate::target::{Level, Target};
 
 /// Code of VCC_LO.
 pub const VCC: u32 = 106;
@@ -151,3 +152,27 @@ pub const INLINE_FLOATS: [(u16, u32, u64); 9] = [
     (0xc400, 0xc080_0000, 0xc010_0000_0000_0000),
     (0x3118, 0x3e22_f983, 0x3fc4_5f30_6dc9_c882),
 ];
+
+/// The inline constant that says the same as a literal dword in an operand of this type, if there is one.
+pub fn inline_code(ty: Ty, literal: u32, level: Level) -> Option<u32> {
+    let int = |n: i64| match n {
+        0..=64 => Some(INT_0 + n as u32),
+        -16..=-1 => Some((INT_M1 as i64 - 1 - n) as u32),
+        _ => None,
+    };
+    let float = |same: &dyn Fn(&(u16, u32, u64)) -> bool| {
+        let i = INLINE_FLOATS.iter().position(same)?;
+        (i != 8 || level.is_vi_plus()).then_some(FLOAT_0_5 + i as u32)
+    };
+    match (ty.kind, ty.bits, ty.count) {
+        // A 64-bit float's literal is its upper half.
+        (Kind::F, 64, _) => {
+            let bits = (literal as u64) << 32;
+            if literal == 0 { Some(INT_0) } else { float(&|f| f.2 == bits) }
+        }
+        (_, 64, _) => int(literal as i64),
+        (Kind::F, 16, 1) => int(literal as i16 as i64).or_else(|| float(&|f| f.0 == literal as u16)),
+        (Kind::F, 16, _) => int(literal as i32 as i64).or_else(|| float(&|f| f.0 as u32 == literal)),
+        _ => int(literal as i32 as i64).or_else(|| float(&|f| f.1 == literal)),
+    }
+}

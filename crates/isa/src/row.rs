@@ -1,6 +1,6 @@
 //! The shape of a table row: what one line of `isa/*.isa` becomes.
 
-use crate::target::Level;
+use crate::target::{Level, Target};
 
 /// The encoding an instruction's row belongs to. VOP1, VOP2 and VOPC rows may have further [`Form`]s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -328,16 +328,18 @@ flags! {
     ATOMIC = 21, "atomic";
     /// Image gather: four texels of one component.
     GATHER4 = 22, "gather4";
-    /// Image data may be 16-bit.
+    /// 16-bit components: image data may be, buffer data is. [`Row::dwords`] counts their registers.
     D16 = 23, "d16";
     /// Compare-and-swap: twice the data.
     CMPSWAP = 24, "cmpswap";
-    /// An atomic without a returning form on some level.
+    /// An atomic that returns the old value on gfx90a only.
     NORET = 25, "noret";
     /// Does not look at EXEC.
     NOEXEC = 26, "noexec";
     /// Written with `_e32` although it has no other encoding.
     E32 = 27, "e32";
+    /// The sources are swapped on their way in, so that src0 cannot be LDS_DIRECT.
+    REV = 28, "rev";
 }
 
 /// State an instruction reads or writes without naming it.
@@ -424,6 +426,14 @@ impl Row {
     /// The operand in a role.
     pub fn operand(&self, role: Role) -> Option<&Operand> {
         self.operands.iter().find(|o| o.role == role)
+    }
+
+    /// Registers an operand takes on a target: the 16-bit components of a buffer instruction have a register each on
+    /// most of GFX8, and share them two by two elsewhere.
+    pub fn dwords(&self, operand: &Operand, target: &Target) -> u8 {
+        let dwords = operand.ty.dwords();
+        let d16 = self.has(flag::D16) && matches!(self.enc, Enc::Mubuf | Enc::Mtbuf) && operand.role == Role::Vdata;
+        if d16 && target.packs_d16() { dwords.div_ceil(2) } else { dwords }
     }
 
     /// Whether the row can be encoded in a form at a level.

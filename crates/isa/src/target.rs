@@ -125,6 +125,11 @@ pub static PROCESSORS: &[Processor] = &[
     cpu("gfx90c", &[], (9, 0, 12), Level::Gfx900, 0x32, Some(true), false),
 ];
 
+/// Every name a processor can be called by.
+pub fn processor_names() -> impl Iterator<Item = &'static str> {
+    PROCESSORS.iter().flat_map(|p| std::iter::once(p.name).chain(p.aliases.iter().copied()))
+}
+
 /// Looks a processor up by its name or one of its alternatives.
 pub fn processor(name: &str) -> Option<&'static Processor> {
     PROCESSORS.iter().find(|p| p.name == name || p.aliases.contains(&name))
@@ -139,17 +144,24 @@ pub struct Target {
     pub xnack: Option<bool>,
     /// `sramecc+`, `sramecc-`, or not said.
     pub sramecc: Option<bool>,
+    /// Work-groups may be split over the compute units of a pair (gfx90a's `tgsplit`).
+    pub tgsplit: bool,
 }
 
 impl Target {
     /// A processor with nothing said about its features.
     pub fn new(cpu: &'static Processor) -> Self {
-        Target { cpu, xnack: None, sramecc: None }
+        Target { cpu, xnack: None, sramecc: None, tgsplit: false }
     }
 
     /// The instruction-set level.
     pub const fn level(&self) -> Level {
         self.cpu.level
+    }
+
+    /// Whether 16-bit image and buffer components are packed two to a register.
+    pub fn packs_d16(&self) -> bool {
+        self.level().is_gfx9() || self.cpu.version == (8, 1, 0)
     }
 
     /// Whether instructions may be replayed after a translation fault: as asked, or the processor's default.

@@ -78,7 +78,8 @@ impl Printer {
             match op.role {
                 Role::Vdata => {
                     let extra = (tfe && !mtbuf) as u8;
-                    self.vgpr(self.acc(bits::BUF_ACC, inst), inst.get(op.role), op.ty.dwords() + extra, out)?
+                    let dwords = row.dwords(op, &self.target) + extra;
+                    self.vgpr(self.acc(bits::BUF_ACC, inst), inst.get(op.role), dwords, out)?
                 }
                 Role::Vaddr => match (addr64, offen, idxen) {
                     (true, ..) | (_, true, true) => self.vgpr(false, inst.get(op.role), 2, out)?,
@@ -122,7 +123,7 @@ impl Printer {
         let lwe = set(bits::MIMG_LWE, inst);
         let mut data = if row.has(flag::GATHER4) { 4 } else { dmask.count_ones().max(1) };
         // GFX8 keeps 16-bit components in a register each; gfx810 and GFX9 pack them.
-        if d16 && (gfx9 || self.target.cpu.version == (8, 1, 0)) {
+        if d16 && self.target.packs_d16() {
             data = data.div_ceil(2);
         }
         data += tfe as u32;
@@ -200,8 +201,11 @@ impl Printer {
                 _ => self.vgpr(acc, inst.get(op.role), op.ty.dwords(), out)?,
             }
         }
-        if gfx9 {
-            let offset = if row.enc == Enc::Flat {
+        if self.level.is_vi_plus() {
+            let offset = if !gfx9 {
+                // Reserved on GFX8, but shown.
+                bits::FLAT_OFFSET13.get(inst.bits) as i32
+            } else if row.enc == Enc::Flat {
                 bits::FLAT_OFFSET12.get(inst.bits) as i32
             } else {
                 (bits::FLAT_OFFSET13.get(inst.bits) << 19) as i32 >> 19

@@ -2,7 +2,7 @@
 
 use super::{Invalid, Printed, Printer};
 use wavemill_isa::encoding::bits;
-use wavemill_isa::{Class, Inst, Kind, Operand, Ty, regs};
+use wavemill_isa::{Class, Enc, Inst, Operand, Ty, regs};
 
 /// Code of GFX10's null register, reserved before.
 const NULL: u32 = 125;
@@ -181,7 +181,9 @@ impl Printer {
                 Ok(())
             }
             regs::LITERAL if op.class != Class::Reg => {
-                if inst.len != 8 || inst.is_vop3_layout() || op.class == Class::Scalar || op.class == Class::NoLit {
+                // Only the short ALU encodings have room for one.
+                let short = !inst.is_vop3_layout() && (inst.row.enc as u8) <= Enc::Vopc as u8;
+                if inst.len != 8 || !short || op.class == Class::Scalar {
                     return Err(Invalid);
                 }
                 match symbol {
@@ -197,43 +199,14 @@ impl Printer {
         }
     }
 
-    /// A literal constant, printed as its type has it: small integers and the inline floats by value.
+    /// A literal constant: what an inline constant can say is printed like it.
     pub(super) fn literal(&self, value: u32, ty: Ty, out: &mut Vec<u8>) {
-        let inv2pi = self.level.is_vi_plus();
-        let find = |f: &dyn Fn(&(u16, u32, u64)) -> bool| {
-            regs::INLINE_FLOATS.iter().position(f).filter(|&i| i != 8 || inv2pi)
-        };
-        let small = |n: i64| (-16..=64).contains(&n);
-        let by_f32 = || find(&|f| f.1 == value);
-        match (ty.kind, ty.bits, ty.count) {
-            (Kind::F, 64, _) => match find(&|f| f.2 == (value as u64) << 32) {
-                _ if value == 0 => out.push(b'0'),
-                Some(i) => float(i, ty, out),
-                None => hex(value as u64, out),
-            },
-            (_, 64, _) if small(value as i64) => dec(value, out),
-            (_, 64, _) => hex(value as u64, out),
-            (Kind::F, 16, 1) => {
-                let half = value as u16;
-                match find(&|f| f.0 == half) {
-                    _ if small(half as i16 as i64) => signed(half as i16 as i32, out),
-                    Some(i) => float(i, ty, out),
-                    None => hex(half as u64, out),
-                }
-            }
-            _ if small(value as i32 as i64) => signed(value as i32, out),
-            (Kind::F, 16, _) => match find(&|f| f.0 as u32 == value) {
-                Some(i) => float(i, ty, out),
-                None => hex(value as u64, out),
-            },
-            (_, 16, 1) => match by_f32() {
-                Some(i) => float(i, ty, out),
-                None => hex(value as u16 as u64, out),
-            },
-            _ => match by_f32() {
-                Some(i) => float(i, ty, out),
-                None => hex(value as u64, out),
-            },
+        match regs::inline_code(ty, value, self.level) {
+            Some(code @ ..=192) => dec(code - 128, out),
+            Some(code @ ..=208) => signed(192 - code as i32, out),
+            Some(code) => float(code as usize - 240, ty, out),
+            None if ty.bits == 16 && ty.count == 1 => hex(value as u16 as u64, out),
+            None => hex(value as u64, out),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::operand::{dec, hex};
 use super::{Invalid, Printed, Printer};
 use crate::names;
+use wavemill_isa::canonical::is_vop3b;
 use wavemill_isa::encoding::{Field, bits};
 use wavemill_isa::row::Operand;
 use wavemill_isa::{Access, Class, Enc, Form, Inst, Level, Role, flag, regs};
@@ -208,7 +209,7 @@ impl Printer {
         match inst.form {
             Form::Sdwa => {
                 let at = inst.bits >> (8 * index);
-                if op.ty.is_float() || row.neg >> index & 1 != 0 && row.sext == 0 {
+                if row.sext >> index & 1 == 0 && (op.ty.is_float() || row.neg >> index & 1 != 0) {
                     Mods { neg: bits::SDWA_NEG.get(at) != 0, abs: bits::SDWA_ABS.get(at) != 0, sext: false }
                 } else {
                     Mods { sext: bits::SDWA_SEXT.get(at) != 0, ..Mods::default() }
@@ -229,8 +230,7 @@ impl Printer {
             Form::Vop3 | Form::Base if row.enc != Enc::Vop3p && inst.is_vop3_layout() && row.enc != Enc::Mfma => {
                 // Interpolation's VGPR sits in the second source's place.
                 let place = if row.enc == Enc::Vintrp { 1 } else { index };
-                let abs_bits = row.operand(Role::Sdst).is_none_or(|o| o.ty.dwords() == 1)
-                    && (row.enc == Enc::Vopc || row.operand(Role::Vcc).is_none_or(|o| o.access == Access::Read));
+                let abs_bits = !is_vop3b(inst);
                 if row.neg >> index & 1 != 0 {
                     Mods { neg: bit(bits::VOP3_NEG, place), abs: abs_bits && bit(bits::VOP3_ABS, place), sext: false }
                 } else if row.sext >> index & 1 != 0 {
@@ -272,19 +272,17 @@ impl Printer {
                 out.push(b']');
             }
         }
+        // Interpolation's long forms clamp and scale as the arithmetic ones do.
+        let interp = row.enc == Enc::Vintrp;
         let clamp = if self.level.is_vi_plus() {
-            row.has(flag::CLAMP) && bits::VOP3_CLAMP.get(inst.bits) != 0
+            (row.has(flag::CLAMP) || interp) && bits::VOP3_CLAMP.get(inst.bits) != 0
         } else {
-            let vop3b = row.operands.iter().any(|o| {
-                o.access == Access::Write
-                    && (o.role == Role::Vcc && row.enc != Enc::Vopc || o.role == Role::Sdst && o.ty.dwords() == 2)
-            });
-            row.has(flag::CLAMP) && !vop3b && bits::VOP3_CLAMP_SI.get(inst.bits) != 0
+            row.has(flag::CLAMP) && !is_vop3b(inst) && bits::VOP3_CLAMP_SI.get(inst.bits) != 0
         };
         if clamp {
             out.extend_from_slice(b" clamp");
         }
-        if row.has(flag::OMOD) {
+        if row.has(flag::OMOD) || interp {
             self.omod(bits::VOP3_OMOD.get(inst.bits), out);
         }
         Ok(())

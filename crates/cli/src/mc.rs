@@ -1,0 +1,268 @@
+//! `wavemill mc`: llvm-mc's command line for AMD GPUs.
+//!
+//! llvm-mc's options start with one dash or two and take their value after `=` or as the next word, so this reads
+//! them itself.
+
+use crate::suggest::nearest;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use wavemill_asm::source::{Origin, Severity, SourceMap, Sources};
+use wavemill_asm::{Options, Os, OutputType, assemble, disasm};
+use wavemill_isa::{Level, Target, target};
+
+const HELP: &str = "\
+Assembles or disassembles AMD GPU code as llvm-mc does.
+
+Usage: wavemill mc [OPTIONS] [FILE]        (`-` or no FILE: standard input)
+
+  -arch=amdgcn, -triple=TRIPLE         the architecture; the triple's system (amdhsa, amdpal, mesa3d) picks directives
+  -mcpu=NAME                           the processor (default gfx600); `wavemill isa processors` lists them
+  -mattr=+F,-F                         features: xnack, sramecc, tgsplit, wavefrontsize64
+  -show-encoding                       encodings as comments
+  -assemble, -disassemble              which way (default: assemble); the latter reads bytes such as 0x00 0x00 0x80 0xbf
+  -filetype=asm|obj|null               what to write
+  -defsym NAME=VALUE                   define a symbol
+  -I DIR                               where .include and .incbin look
+  -amdhsa-code-object-version=N        code object version where the source does not say
+  -no-warn, -fatal-warnings            drop warnings, or make them errors
+  -o FILE                              output file (default: standard output)
+";
+
+/// Options that take a value, and flags.
+const VALUED: &[&str] =
+    &["arch", "triple", "mcpu", "mattr", "filetype", "defsym", "I", "amdhsa-code-object-version", "o"];
+const FLAGS: &[&str] = &["show-encoding", "assemble", "disassemble", "no-warn", "fatal-warnings", "help", "h"];
+
+struct Job {
+    options: Options,
+    disassemble: bool,
+    input: String,
+    output: Option<String>,
+    warnings: Vec<String>,
+}
+
+/// A message for the user, and whether it was the usage that was wrong.
+enum Stop {
+    Usage(String),
+    Failed(String),
+    Help,
+}
+
+/// Runs `wavemill mc`.
+pub fn run(args: &[String]) -> ExitCode {
+    let result = parse(args).and_then(|job| {
+        for warning in &job.warnings {
+            eprintln!("wavemill mc: warning: {warning}");
+        }
+        perform(&job)
+    });
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(Stop::Help) => crate::print(HELP.as_bytes()),
+        Err(Stop::Failed(message)) => {
+            eprintln!("wavemill mc: {message}");
+            ExitCode::FAILURE
+        }
+        Err(Stop::Usage(message)) => {
+            eprintln!("wavemill mc: {message}\nTry `wavemill mc --help`.");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(args: &[String]) -> Result<Job, Stop> {
+    let mut options = Options::new(Target::new(&target::PROCESSORS[0]));
+    let mut features = String::new();
+    let mut job_input = None;
+    let mut output = None;
+    let mut disassemble = false;
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if arg == "-" || !arg.starts_with('-') {
+            if job_input.replace(arg.clone()).is_some() {
+                return Err(Stop::Usage(format!("a second input file: {arg}")));
+            }
+            continue;
+        }
+        let body = arg.trim_start_matches('-');
+        let (name, mut value) = match body.split_once('=') {
+            Some((n, v)) => (n, Some(v.to_owned())),
+            None => (body, None),
+        };
+        // -Idir, as compilers have it.
+        let name = if !VALUED.contains(&name) && body.starts_with('I') {
+            value = Some(body[1..].to_owned());
+            "I"
+        } else {
+            name
+        };
+        if VALUED.contains(&name) {
+            if value.is_none() {
+                value = args.next().cloned();
+            }
+        } else if !FLAGS.contains(&name) {
+            let hint = nearest(name, VALUED.iter().chain(FLAGS).copied());
+            let hint = hint.map(|h| format!("; did you mean -{h}?")).unwrap_or_default();
+            return Err(Stop::Usage(format!("unknown option {arg}{hint}")));
+        } else if value.is_some() {
+            return Err(Stop::Usage(format!("-{name} takes no value")));
+        }
+        let missing = || Stop::Usage(format!("-{name} needs a value"));
+        let text = |value: Option<String>| value.ok_or_else(missing);
+        match name {
+            "help" | "h" => return Err(Stop::Help),
+            "show-encoding" => options.show_encoding = true,
+            "assemble" => disassemble = false,
+            "disassemble" => disassemble = true,
+            "no-warn" => options.no_warn = true,
+            "fatal-warnings" => options.fatal_warnings = true,
+            "arch" => {
+                let arch = text(value)?;
+                if arch != "amdgcn" {
+                    return Err(Stop::Failed(format!("no architecture `{arch}`: Wavemill knows amdgcn")));
+                }
+            }
+            "triple" => {
+                options.triple = text(value)?;
+                options.os = system(&options.triple)?;
+            }
+            "mcpu" => options.target.cpu = processor(&text(value)?)?,
+            "mattr" => {
+                features.push(',');
+                features.push_str(&text(value)?);
+            }
+            "filetype" => {
+                options.output = match text(value)?.as_str() {
+                    "asm" => OutputType::Asm,
+                    "obj" => OutputType::Obj,
+                    "null" => OutputType::Null,
+                    other => return Err(Stop::Usage(format!("-filetype={other}: asm, obj or null"))),
+                }
+            }
+            "defsym" => options.defsym.push(defsym(&text(value)?)?),
+            "I" => options.include_paths.push(PathBuf::from(text(value)?)),
+            "amdhsa-code-object-version" => {
+                let n = text(value)?;
+                options.code_object_version = n
+                    .parse()
+                    .ok()
+                    .filter(|v| (2..=6).contains(v))
+                    .ok_or_else(|| Stop::Usage(format!("code object version {n}: 2 to 6")))?;
+            }
+            _ => output = Some(text(value)?),
+        }
+    }
+    let mut warnings = Vec::new();
+    for feature in features.split(',').filter(|f| !f.is_empty()) {
+        apply_feature(&mut options.target, feature, &mut warnings)?;
+    }
+    Ok(Job { options, disassemble, input: job_input.unwrap_or_else(|| "-".into()), output, warnings })
+}
+
+/// The processor of a name.
+fn processor(name: &str) -> Result<&'static target::Processor, Stop> {
+    target::processor(name).ok_or_else(|| {
+        let hint = nearest(name, target::processor_names()).map(|h| format!("; did you mean {h}?"));
+        let hint = hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into());
+        Stop::Failed(format!("no processor `{name}`{hint}"))
+    })
+}
+
+fn system(triple: &str) -> Result<Os, Stop> {
+    let mut parts = triple.split('-');
+    if parts.next() != Some("amdgcn") {
+        return Err(Stop::Failed(format!("triple `{triple}`: Wavemill knows amdgcn")));
+    }
+    Ok(match parts.nth(1) {
+        Some("amdhsa") => Os::AmdHsa,
+        Some("amdpal") => Os::AmdPal,
+        Some("mesa3d") => Os::Mesa3d,
+        _ => Os::Unknown,
+    })
+}
+
+/// One `+name` or `-name`. Features of other generations and unknown ones are named in a warning, as llvm-mc does.
+fn apply_feature(target: &mut Target, feature: &str, warnings: &mut Vec<String>) -> Result<(), Stop> {
+    let (on, name) = match feature.split_at_checked(1) {
+        Some(("+", name)) => (true, name),
+        Some(("-", name)) => (false, name),
+        _ => (true, feature),
+    };
+    let cpu = target.cpu;
+    match name.to_ascii_lowercase().as_str() {
+        "xnack" => match cpu.xnack {
+            Some(_) => target.xnack = Some(on),
+            None => warnings.push(format!("{} has no xnack; `{feature}` changes nothing", cpu.name)),
+        },
+        "sramecc" | "sram-ecc" => match cpu.sramecc {
+            true => target.sramecc = Some(on),
+            false => warnings.push(format!("{} has no sramecc; `{feature}` changes nothing", cpu.name)),
+        },
+        "tgsplit" if cpu.level == Level::Gfx90a => target.tgsplit = on,
+        "tgsplit" => warnings.push(format!("{} has no tgsplit; `{feature}` changes nothing", cpu.name)),
+        "wavefrontsize64" if on => {}
+        "wavefrontsize32" | "wavefrontsize16" if !on => {}
+        "wavefrontsize16" | "wavefrontsize32" | "wavefrontsize64" => {
+            return Err(Stop::Failed(format!("{} has waves of 64 lanes only: `{feature}`", cpu.name)));
+        }
+        _ => warnings.push(format!("`{feature}` is not a feature Wavemill knows; it changes nothing")),
+    }
+    Ok(())
+}
+
+fn defsym(text: &str) -> Result<(String, i64), Stop> {
+    let (name, value) =
+        text.split_once('=').ok_or_else(|| Stop::Usage(format!("-defsym {text}: NAME=VALUE is wanted")))?;
+    let digits = value.trim_start_matches('-');
+    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => digits.parse::<u64>().ok(),
+    };
+    let number = number.ok_or_else(|| Stop::Failed(format!("-defsym {text}: `{value}` is not a number")))? as i64;
+    Ok((name.to_owned(), if value.starts_with('-') { number.wrapping_neg() } else { number }))
+}
+
+fn read(input: &str) -> Result<Vec<u8>, Stop> {
+    use std::io::Read;
+    if input != "-" {
+        return std::fs::read(input).map_err(|e| Stop::Failed(format!("{input}: {e}")));
+    }
+    let mut text = Vec::new();
+    std::io::stdin().lock().read_to_end(&mut text).map_err(|e| Stop::Failed(format!("standard input: {e}")))?;
+    Ok(text)
+}
+
+fn perform(job: &Job) -> Result<bool, Stop> {
+    let text = read(&job.input)?;
+    let (bytes, messages, failed) = if job.disassemble {
+        let map = SourceMap::default();
+        let mut sources = Sources::new(&map);
+        let buffer = sources.add(&job.input, text, Origin::Main);
+        let source = sources.get(buffer);
+        let (out, diags) = disasm::listing(job.options.target, buffer, &source.text, job.options.show_encoding);
+        let failed = diags.iter().any(|d| d.severity == Severity::Error);
+        (out, map.render(&diags), failed)
+    } else {
+        let result = assemble(&job.options, &job.input, text);
+        let mut bytes = result.printed.clone();
+        match job.options.output {
+            OutputType::Asm => bytes.extend_from_slice(&result.text),
+            OutputType::Obj => {}
+            OutputType::Null => {}
+        }
+        (bytes, result.render_diagnostics(), result.failed())
+    };
+    use std::io::Write;
+    let write = match job.output.as_deref() {
+        None | Some("-") => std::io::stdout().lock().write_all(&bytes),
+        Some(path) => std::fs::write(path, &bytes),
+    };
+    let _ = std::io::stderr().lock().write_all(&messages);
+    match write {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Stop::Failed(format!("{}: {e}", job.output.as_deref().unwrap_or("standard output"))))
+        }
+        _ => Ok(!failed),
+    }
+}
