@@ -31,7 +31,8 @@ Usage: wavemill mc [OPTIONS] [FILE]        (`-` or no FILE: standard input)
 /// Options that take a value, and flags.
 const VALUED: &[&str] =
     &["arch", "triple", "mcpu", "mattr", "filetype", "defsym", "I", "amdhsa-code-object-version", "o"];
-const FLAGS: &[&str] = &["show-encoding", "assemble", "disassemble", "no-warn", "fatal-warnings", "help", "h"];
+const FLAGS: &[&str] =
+    &["show-encoding", "assemble", "disassemble", "no-warn", "fatal-warnings", "help", "h"];
 
 struct Job {
     options: Options,
@@ -219,7 +220,8 @@ fn defsym(text: &str) -> Result<(String, i64), Stop> {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
         None => digits.parse::<u64>().ok(),
     };
-    let number = number.ok_or_else(|| Stop::Failed(format!("-defsym {text}: `{value}` is not a number")))? as i64;
+    let number =
+        number.ok_or_else(|| Stop::Failed(format!("-defsym {text}: `{value}` is not a number")))? as i64;
     Ok((name.to_owned(), if value.starts_with('-') { number.wrapping_neg() } else { number }))
 }
 
@@ -229,7 +231,10 @@ fn read(input: &str) -> Result<Vec<u8>, Stop> {
         return std::fs::read(input).map_err(|e| Stop::Failed(format!("{input}: {e}")));
     }
     let mut text = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut text).map_err(|e| Stop::Failed(format!("standard input: {e}")))?;
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut text)
+        .map_err(|e| Stop::Failed(format!("standard input: {e}")))?;
     Ok(text)
 }
 
@@ -240,7 +245,8 @@ fn perform(job: &Job) -> Result<bool, Stop> {
         let mut sources = Sources::new(&map);
         let buffer = sources.add(&job.input, text, Origin::Main);
         let source = sources.get(buffer);
-        let (out, diags) = disasm::listing(job.options.target, buffer, &source.text, job.options.show_encoding);
+        let (out, diags) =
+            disasm::listing(job.options.target, buffer, &source.text, job.options.show_encoding);
         let failed = diags.iter().any(|d| d.severity == Severity::Error);
         (out, map.render(&diags), failed)
     } else {

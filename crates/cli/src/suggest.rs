@@ -3,7 +3,11 @@
 /// The candidate with the smallest edit distance, if it is near enough to be meant.
 pub fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.len() / 3).max(1);
-    candidates.map(|c| (distance(name, c), c)).filter(|&(d, _)| d <= limit).min_by_key(|&(d, _)| d).map(|(_, c)| c)
+    candidates
+        .map(|c| (distance(name, c), c))
+        .filter(|&(d, _)| d <= limit)
+        .min_by_key(|&(d, _)| d)
+        .map(|(_, c)| c)
 }
 
 fn distance(a: &str, b: &str) -> usize {
