@@ -36,16 +36,16 @@ impl Enc {
     pub const ALL: [Enc; 22] = {
         use Enc::*;
         [
-            Sop2, Sopk, Sop1, Sopc, Sopp, Smrd, Smem, Vop2, Vop1, Vopc, Vintrp, Vop3, Vop3p, Mfma, Ds, Mubuf, Mtbuf,
-            Mimg, Flat, Global, Scratch, Exp,
+            Sop2, Sopk, Sop1, Sopc, Sopp, Smrd, Smem, Vop2, Vop1, Vopc, Vintrp, Vop3, Vop3p, Mfma, Ds, Mubuf,
+            Mtbuf, Mimg, Flat, Global, Scratch, Exp,
         ]
     };
 
     /// The manual's name, as `encoding` lines in `isa/*.isa` spell it.
     pub const fn name(self) -> &'static str {
         [
-            "SOP2", "SOPK", "SOP1", "SOPC", "SOPP", "SMRD", "SMEM", "VOP2", "VOP1", "VOPC", "VINTRP", "VOP3", "VOP3P",
-            "MFMA", "DS", "MUBUF", "MTBUF", "MIMG", "FLAT", "GLOBAL", "SCRATCH", "EXP",
+            "SOP2", "SOPK", "SOP1", "SOPC", "SOPP", "SMRD", "SMEM", "VOP2", "VOP1", "VOPC", "VINTRP", "VOP3",
+            "VOP3P", "MFMA", "DS", "MUBUF", "MTBUF", "MIMG", "FLAT", "GLOBAL", "SCRATCH", "EXP",
         ][self as usize]
     }
 
@@ -159,19 +159,19 @@ impl Role {
     pub const ALL: [Role; 37] = {
         use Role::*;
         [
-            Vdst, Sdst, Vcc, Src0, Src1, Src2, Ssrc0, Ssrc1, K, Simm16, Uimm16, Imm16, Label, Waitcnt, Sendmsg, Hwreg,
-            GprIdx, Endpgm, Sdata, Sbase, Soffset, Simm7, Attr, Slot, Addr, Data0, Data1, Vdata, Vaddr, Srsrc, Ssamp,
-            Saddr, Tgt, Vsrc0, Vsrc1, Vsrc2, Vsrc3,
+            Vdst, Sdst, Vcc, Src0, Src1, Src2, Ssrc0, Ssrc1, K, Simm16, Uimm16, Imm16, Label, Waitcnt,
+            Sendmsg, Hwreg, GprIdx, Endpgm, Sdata, Sbase, Soffset, Simm7, Attr, Slot, Addr, Data0, Data1,
+            Vdata, Vaddr, Srsrc, Ssamp, Saddr, Tgt, Vsrc0, Vsrc1, Vsrc2, Vsrc3,
         ]
     };
 
     /// The name used in `isa/*.isa`.
     pub const fn name(self) -> &'static str {
         [
-            "vdst", "sdst", "vcc", "src0", "src1", "src2", "ssrc0", "ssrc1", "k", "simm16", "uimm16", "imm16", "label",
-            "waitcnt", "sendmsg", "hwreg", "gpr_idx", "endpgm", "sdata", "sbase", "soffset", "simm7", "attr", "slot",
-            "addr", "data0", "data1", "vdata", "vaddr", "srsrc", "ssamp", "saddr", "tgt", "vsrc0", "vsrc1", "vsrc2",
-            "vsrc3",
+            "vdst", "sdst", "vcc", "src0", "src1", "src2", "ssrc0", "ssrc1", "k", "simm16", "uimm16",
+            "imm16", "label", "waitcnt", "sendmsg", "hwreg", "gpr_idx", "endpgm", "sdata", "sbase",
+            "soffset", "simm7", "attr", "slot", "addr", "data0", "data1", "vdata", "vaddr", "srsrc", "ssamp",
+            "saddr", "tgt", "vsrc0", "vsrc1", "vsrc2", "vsrc3",
         ][self as usize]
     }
 
@@ -252,6 +252,8 @@ pub enum Class {
     Agpr,
     /// An SGPR, M0 or an inline constant.
     Scalar,
+    /// An SGPR, M0, LDS_DIRECT or any constant: no VGPR.
+    Ssrc,
     /// A scalar register: no constant.
     Reg,
     /// Registers and inline constants, no literal.
@@ -432,7 +434,8 @@ impl Row {
     /// most of GFX8, and share them two by two elsewhere.
     pub fn dwords(&self, operand: &Operand, target: &Target) -> u8 {
         let dwords = operand.ty.dwords();
-        let d16 = self.has(flag::D16) && matches!(self.enc, Enc::Mubuf | Enc::Mtbuf) && operand.role == Role::Vdata;
+        let d16 =
+            self.has(flag::D16) && matches!(self.enc, Enc::Mubuf | Enc::Mtbuf) && operand.role == Role::Vdata;
         if d16 && target.packs_d16() { dwords.div_ceil(2) } else { dwords }
     }
 
@@ -444,7 +447,8 @@ impl Row {
         match form {
             Form::Base => true,
             Form::Vop3 => {
-                self.enc.has_forms() && !self.has(flag::NO64) || matches!(self.enc, Enc::Vintrp) && level.is_vi_plus()
+                self.enc.has_forms() && !self.has(flag::NO64)
+                    || matches!(self.enc, Enc::Vintrp) && level.is_vi_plus()
             }
             Form::Sdwa => match level {
                 Level::Gfx6 | Level::Gfx7 => false,

@@ -133,7 +133,8 @@ fn opcodes(text: &str) -> Result<[u16; 8], String> {
 }
 
 fn operand(text: &str) -> Result<Op, String> {
-    let split = text.find([':', '=', '+']).ok_or_else(|| format!("operand `{text}` has no `:`, `=` or `+`"))?;
+    let split =
+        text.find([':', '=', '+']).ok_or_else(|| format!("operand `{text}` has no `:`, `=` or `+`"))?;
     let role = *Role::ALL
         .iter()
         .find(|r| r.name() == &text[..split])
@@ -149,6 +150,7 @@ fn operand(text: &str) -> Result<Op, String> {
         "vgpr" => Class::Vgpr,
         "agpr" => Class::Agpr,
         "scalar" => Class::Scalar,
+        "ssrc" => Class::Ssrc,
         "reg" => Class::Reg,
         "nolit" => Class::NoLit,
         c => return Err(format!("no register class `{c}`")),
@@ -173,13 +175,18 @@ fn attribute(l: &mut Line, word: &str) -> Result<(), String> {
             l.flags |= flag::SDWA8 | flag::SDWA9;
             return Ok(());
         }
-        let bit = flag::NAMES.iter().find(|(n, _)| *n == word).ok_or_else(|| format!("no attribute `{word}`"))?.1;
+        let bit =
+            flag::NAMES.iter().find(|(n, _)| *n == word).ok_or_else(|| format!("no attribute `{word}`"))?.1;
         l.flags |= bit;
         return Ok(());
     };
     let set = |names: &[(&str, u8)]| {
         value.split(',').try_fold(0u8, |m, v| {
-            names.iter().find(|(n, _)| *n == v).map(|(_, b)| m | b).ok_or_else(|| format!("`{v}` in `{word}`?"))
+            names
+                .iter()
+                .find(|(n, _)| *n == v)
+                .map(|(_, b)| m | b)
+                .ok_or_else(|| format!("`{v}` in `{word}`?"))
         })
     };
     let number = || value.parse::<u8>().map_err(|_| format!("bad number in `{word}`"));
@@ -215,13 +222,20 @@ pub fn emit(lines: &[Line]) -> String {
          section: &'static str,\n) -> Row {\n    Row {\n        name, enc, opcode, operands, flags, neg: neg_sext.0, \
          sext: neg_sext.1, addr,\n        reads: reads_writes.0, writes: reads_writes.1, counters, section,\n    }\n}\n\n",
     );
-    let _ = writeln!(out, "/// Every instruction, in the table's order.\npub static ROWS: [Row; {}] = [", lines.len());
+    let _ = writeln!(
+        out,
+        "/// Every instruction, in the table's order.\npub static ROWS: [Row; {}] = [",
+        lines.len()
+    );
     for l in lines {
         let ops: Vec<String> = l
             .operands
             .iter()
             .map(|o| {
-                format!("o({:?}, {:?}, {:?}, {}, {}, {:?})", o.role, o.access, o.kind, o.bits, o.count, o.class)
+                format!(
+                    "o({:?}, {:?}, {:?}, {}, {}, {:?})",
+                    o.role, o.access, o.kind, o.bits, o.count, o.class
+                )
             })
             .collect();
         let opcode: Vec<String> =

@@ -57,10 +57,7 @@ pub(super) fn encode(line: &Line) -> Fit<Draft> {
         let Some(op) = line.ops().get(i) else { return Misfit::op(i, Why::Few) };
         let value = match operand.role {
             Role::Vdata => {
-                let mut dwords = operand.ty.dwords();
-                if row.has(flag::D16) && line.packs_d16() {
-                    dwords = dwords.div_ceil(2);
-                }
+                let dwords = row.dwords(operand, &line.target);
                 file.register(line, i, op, dwords + u8::from(tfe))?
             }
             Role::Vaddr => vector_address(line, i, op)?,

@@ -41,7 +41,9 @@ fn constant_bus(line: &Line, draft: &Draft) -> Fit<()> {
     let row = line.row;
     let long = draft.inst.form == Form::Vop3;
     // VCC as carry or mask is implicit in the short forms.
-    let implicit = if row.reads & state::VCC != 0 || !long && row.operands.iter().any(|o| o.role == Role::Vcc && o.access == Access::Read) {
+    let implicit = if row.reads & state::VCC != 0
+        || !long && row.operands.iter().any(|o| o.role == Role::Vcc && o.access == Access::Read)
+    {
         Some(Reg { file: File::S, dwords: 2, code: regs::VCC as u16 })
     } else if row.reads & state::M0 != 0 && row.enc != Enc::Vintrp {
         Some(Reg { file: File::S, dwords: 1, code: regs::M0 as u16 })

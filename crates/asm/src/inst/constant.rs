@@ -130,7 +130,9 @@ fn is_inline(reading: Reading, number: Number, inv2pi: bool) -> bool {
         }
         (Number::Int(n), Reading::I64 | Reading::F64) => inline64(n as u64, inv2pi).is_some(),
         (Number::Int(n), Reading::B32) => truncates(n, 32) && inline32(n as u32, inv2pi).is_some(),
-        (Number::Int(n), Reading::I16 | Reading::I16x2) => truncates(n, 16) && small(n as i16 as i64).is_some(),
+        (Number::Int(n), Reading::I16 | Reading::I16x2) => {
+            truncates(n, 16) && small(n as i16 as i64).is_some()
+        }
         (Number::Int(n), Reading::F16 | Reading::F16x2) => {
             truncates(n, 16) && inline16(n as u16, inv2pi).is_some()
         }

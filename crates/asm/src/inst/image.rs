@@ -43,7 +43,10 @@ pub(super) fn encode(line: &Line) -> Fit<Draft> {
                     return Misfit::op(i, Why::Text("expected VGPRs for the address"));
                 };
                 if row.addr >> (reg.dwords - 1) & 1 == 0 {
-                    return Misfit::op(i, Why::Text("the instruction takes no address of this many registers"));
+                    return Misfit::op(
+                        i,
+                        Why::Text("the instruction takes no address of this many registers"),
+                    );
                 }
                 draft.vaddr = reg.dwords;
                 line.vector(i, reg)?
@@ -108,7 +111,7 @@ fn data(line: &Line, file: &mut DataFile, i: usize, op: &Op) -> Fit<u32> {
         return Misfit::modifier(Mod::Dmask, "an atomic's dmask is 0x1, 0x3 or 0xf");
     }
     let mut dwords = if row.has(flag::GATHER4) { 4 } else { dmask.count_ones().max(1) };
-    if mods.on(Mod::D16) && line.packs_d16() {
+    if mods.on(Mod::D16) && line.target.packs_d16() {
         dwords = dwords.div_ceil(2);
     }
     dwords += u32::from(mods.on(Mod::Tfe));

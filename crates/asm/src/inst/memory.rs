@@ -149,7 +149,9 @@ fn scalar_offset(line: &Line, draft: &mut Draft, i: usize, op: Option<&Op>) -> F
             draft.inst.len = 8;
             Ok(())
         }
-        _ if line.level == Level::Gfx7 => Misfit::op(i, Why::Text("expected an offset of 32 bits, counted in dwords")),
+        _ if line.level == Level::Gfx7 => {
+            Misfit::op(i, Why::Text("expected an offset of 32 bits, counted in dwords"))
+        }
         _ => Misfit::op(i, Why::Text("expected an offset of 8 bits, counted in dwords")),
     }
 }
@@ -218,10 +220,9 @@ pub(super) fn data_share(line: &Line) -> Fit<Draft> {
     }
     count(line, row.operands.len())?;
     if row.has(flag::OFFSET2) {
-        for (m, value, field) in [
-            (Mod::Offset0, mods.offset, bits::DS_OFFSET0),
-            (Mod::Offset1, mods.offset1, bits::DS_OFFSET1),
-        ] {
+        for (m, value, field) in
+            [(Mod::Offset0, mods.offset, bits::DS_OFFSET0), (Mod::Offset1, mods.offset1, bits::DS_OFFSET1)]
+        {
             if !(0..=255).contains(&value) {
                 return Misfit::modifier(m, "expected an unsigned offset of 8 bits");
             }
@@ -232,6 +233,9 @@ pub(super) fn data_share(line: &Line) -> Fit<Draft> {
             return Misfit::modifier(Mod::Offset, "expected an unsigned offset of 16 bits");
         }
         draft.inst.put(bits::DS_OFFSET, mods.offset as u32);
+    }
+    if mods.on(Mod::Gds) && !row.has(flag::GDS_ONLY) && line.level == Level::Gfx90a {
+        return Misfit::modifier(Mod::Gds, "gfx90a has no global data share but for wave sync");
     }
     if row.has(flag::GDS_ONLY) && !mods.on(Mod::Gds) {
         return Misfit::inst("this instruction works on the global data share: write gds");
@@ -247,7 +251,8 @@ pub(super) fn data_share(line: &Line) -> Fit<Draft> {
 
 /// Modifiers of the flat family.
 pub(super) fn flat_modifiers(row: &Row) -> Set {
-    Set::of(&[Mod::Offset, Mod::Glc, Mod::Slc, Mod::Scc]).with(Mod::Lds, row.has(flag::LDS | flag::LDS_ONLY))
+    Set::of(&[Mod::Offset, Mod::InstOffset, Mod::Glc, Mod::Slc, Mod::Scc])
+        .with(Mod::Lds, row.has(flag::LDS | flag::LDS_ONLY))
 }
 
 /// FLAT, GLOBAL and SCRATCH.
@@ -334,7 +339,11 @@ fn flat_address(line: &Line, i: usize, op: &Op, operand: &Operand) -> Fit<u32> {
         Enc::Global if !base_off(line) => address(line, i, op, 1),
         // A scratch address is a VGPR or a scalar, not both.
         Enc::Scratch if !base_off(line) => {
-            if op.kind == Kind::Off { Ok(0) } else { Misfit::op(i, Why::Text("expected off beside a scalar address")) }
+            if op.kind == Kind::Off {
+                Ok(0)
+            } else {
+                Misfit::op(i, Why::Text("expected off beside a scalar address"))
+            }
         }
         _ => address(line, i, op, operand.ty.dwords()),
     }

@@ -39,9 +39,9 @@ static ALIASES: &[Alias] = &[
     Alias { echo: true, ..alias("v_mul_lo_i32", "v_mul_lo_u32", Level::Gfx8, Level::Gfx90a) },
     alias("v_accvgpr_read", "v_accvgpr_read_b32", Level::Gfx908, Level::Gfx90a),
     alias("v_accvgpr_write", "v_accvgpr_write_b32", Level::Gfx908, Level::Gfx90a),
-    alias("v_mad_mix_f32", "v_fma_mix_f32", Level::Gfx904, Level::Gfx90a),
-    alias("v_mad_mixlo_f16", "v_fma_mixlo_f16", Level::Gfx904, Level::Gfx90a),
-    alias("v_mad_mixhi_f16", "v_fma_mixhi_f16", Level::Gfx904, Level::Gfx90a),
+    alias("v_mad_mix_f32", "v_fma_mix_f32", Level::Gfx90a, Level::Gfx90a),
+    alias("v_mad_mixlo_f16", "v_fma_mixlo_f16", Level::Gfx90a, Level::Gfx90a),
+    alias("v_mad_mixhi_f16", "v_fma_mixhi_f16", Level::Gfx90a, Level::Gfx90a),
 ];
 
 /// What a suffix asks for.

@@ -68,24 +68,15 @@ struct Draft {
     expr: Option<usize>,
     /// The expression is a branch target.
     branch: bool,
-    /// A double was cut to its upper half.
-    inexact: bool,
+    /// What was lost although it assembles.
+    warning: Option<&'static str>,
     vaddr: u8,
     raw: Option<i64>,
 }
 
 impl Draft {
     fn new(inst: Inst) -> Draft {
-        Draft {
-            inst,
-            literal: None,
-            k: None,
-            expr: None,
-            branch: false,
-            inexact: false,
-            vaddr: 0,
-            raw: None,
-        }
+        Draft { inst, literal: None, k: None, expr: None, branch: false, warning: None, vaddr: 0, raw: None }
     }
 
     /// The literal is an expression: operand `i`.
@@ -100,11 +91,6 @@ impl Line {
     fn vector(&self, i: usize, reg: Reg) -> Fit<u32> {
         self.even(i, reg.code.into(), reg.dwords)?;
         Ok(reg.code.into())
-    }
-
-    /// True where 16-bit components are packed two to a register: GFX9 and gfx810.
-    fn packs_d16(&self) -> bool {
-        self.level.is_gfx9() || self.target.cpu.version == (8, 1, 0)
     }
 
     fn even(&self, i: usize, code: u32, dwords: u8) -> Fit<()> {
@@ -160,8 +146,11 @@ fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Dia
         matches!(row.enc, Enc::Flat | Enc::Global | Enc::Scratch | Enc::Mubuf | Enc::Mtbuf | Enc::Exp);
     while !p.lex.at_eol() {
         let token = p.lex.peek();
+        let role = row.operands.get(line.ops().len()).map(|o| o.role);
         if token.kind == Tok::Ident {
-            if line.mods.parse(p, allowed)? {
+            // In the place of an offset, SCC is the register.
+            let register = role == Some(Role::Soffset) && p.lex.bytes(token) == b"scc";
+            if !register && line.mods.parse(p, allowed)? {
                 p.lex.eat(Tok::Comma);
                 continue;
             }
@@ -170,9 +159,8 @@ fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Dia
                 continue;
             }
         }
-        let at = line.ops().len();
-        let read = match row.operands.get(at) {
-            Some(o) => special::parse(p, line, o.role)?,
+        let read = match role {
+            Some(role) => special::parse(p, line, role)?,
             None => {
                 surplus(p, line, allowed)?;
                 false
@@ -202,14 +190,15 @@ fn surplus(p: &Parser<'_>, line: &Line, allowed: Set) -> Result<(), Diag> {
 }
 
 fn finish(p: &mut Parser<'_>, mut line: Line, draft: Draft, name: &'static str) -> Encoded {
-    if draft.inexact {
-        p.warning(line.span, "the literal holds the upper half of a double: its low 32 bits are lost");
+    if let Some(text) = draft.warning {
+        p.warning(line.span, text);
     }
     let mut fixups = [None, None];
     if (draft.branch || draft.expr.is_some())
         && let Some(expr) = line.expr.take()
     {
-        let at = draft.expr.or_else(|| line.row.operands.iter().position(|o| o.role == Role::Label)).unwrap_or(0);
+        let at =
+            draft.expr.or_else(|| line.row.operands.iter().position(|o| o.role == Role::Label)).unwrap_or(0);
         let (offset, kind) = match (draft.branch, pc_relative(&expr)) {
             (true, _) => (0, FixupKind::SoppBr),
             (_, true) => (4, FixupKind::PcRel4),
@@ -240,7 +229,7 @@ pub fn print(instruction: &Encoded, p: &Parser<'_>, out: &mut Vec<u8>) {
         fixup.expr.print(&p.symbols, &mut symbol);
     }
     let start = out.len();
-    let printer = Printer::new(p.target);
+    let printer = Printer::new(p.target).with_image_address(instruction.vaddr);
     let symbol = fixup.map(|_| symbol.as_slice());
     if printer.named(&instruction.inst, instruction.name, symbol, out).is_err() {
         // What can be assembled but names nothing known: the mnemonic alone.

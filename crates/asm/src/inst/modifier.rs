@@ -60,6 +60,7 @@ modifiers! {
     Abid "abid", Number;
     Blgp "blgp", Number;
     Offset "offset", Number;
+    InstOffset "inst_offset", Number;
     Offset0 "offset0", Number;
     Offset1 "offset1", Number;
     Gds "gds", Bit;
@@ -223,6 +224,8 @@ impl Mods {
         if !allowed.has(m) {
             return Ok(false);
         }
+        // Another spelling, for the flat family.
+        let m = if m == Mod::InstOffset { Mod::Offset } else { m };
         let span = p.lex.span(token);
         let syntax = MODS[m as usize].2;
         // `offset` as an operand of its own is a symbol.
@@ -344,6 +347,7 @@ impl Mods {
 fn find(name: &[u8]) -> Option<(Mod, bool)> {
     let m = match name {
         b"offset" => Mod::Offset,
+        b"inst_offset" => Mod::InstOffset,
         b"offset0" => Mod::Offset0,
         b"offset1" => Mod::Offset1,
         b"offen" => Mod::Offen,
@@ -440,7 +444,10 @@ fn control(p: &mut Parser<'_>, name: &[u8], span: Span) -> Result<u16, Diag> {
     let level = p.target.level();
     let name = std::str::from_utf8(name).unwrap_or_default();
     if name == "row_newbcast" && level != Level::Gfx90a {
-        return Err(Diag::error(span, format!("row_newbcast is not available on {}: gfx90a has it", p.target.cpu.name)));
+        return Err(Diag::error(
+            span,
+            format!("row_newbcast is not available on {}: gfx90a has it", p.target.cpu.name),
+        ));
     }
     let known = names::DPP_CTRLS.iter().find(|c| c.name == name);
     if let Some(names::DppCtrl { code, range: None, .. }) = known {
@@ -509,7 +516,10 @@ fn symbolic_format(p: &mut Parser<'_>) -> Result<u32, Diag> {
             None
         };
         let Some((slot, value)) = found else {
-            return Err(Diag::error(at, format!("buffer format {word} is not available on {}", p.target.cpu.name)));
+            return Err(Diag::error(
+                at,
+                format!("buffer format {word} is not available on {}", p.target.cpu.name),
+            ));
         };
         if slot.replace(value).is_some() {
             return Err(Diag::error(at, "the same part of the format is given twice"));

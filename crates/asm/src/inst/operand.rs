@@ -180,13 +180,18 @@ pub(super) fn parse(p: &mut Parser<'_>, line: &mut Line, signs: Signs) -> Result
     // The plain register, nearly every operand.
     if register::starts(p, first, || p.lex.peek2()) {
         let reg = register::parse(p)?;
-        return line.push(Op { kind: Kind::Reg(reg), start: first.start, end: p.lex.here().start, ..Op::NONE });
+        return line.push(Op {
+            kind: Kind::Reg(reg),
+            start: first.start,
+            end: p.lex.here().start,
+            ..Op::NONE
+        });
     }
     let mut op = Op { start: first.start, ..Op::NONE };
     if signs == Signs::Yes {
         signed(p, line, &mut op)?;
     } else {
-        value(p, line, &mut op, false)?;
+        value(p, line, &mut op, false, false)?;
     }
     op.end = p.lex.here().start;
     line.push(op)
@@ -222,7 +227,7 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
     if is_call(p, "neg") || is_call(p, "abs") || is_call(p, "sext") || p.lex.kind() == Tok::Pipe {
         return Err(p.token_error("expected a register or a number"));
     }
-    value(p, line, op, bar)?;
+    value(p, line, op, bar, lit)?;
     if bar {
         p.expect(Tok::Pipe, "expected a vertical bar")?;
     }
@@ -231,7 +236,10 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
     }
     if op.kind == Kind::Expr && (op.modified() || lit) {
         let span = Span { start: op.start, end: op.start, ..line.span };
-        return Err(Diag::error(span, "the argument of neg(), abs(), sext() or lit() must have a value by now"));
+        return Err(Diag::error(
+            span,
+            "the argument of neg(), abs(), sext() or lit() must have a value by now",
+        ));
     }
     if lit && matches!(op.kind, Kind::Reg(_)) {
         let span = Span { start: op.start, end: op.start, ..line.span };
@@ -240,8 +248,8 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
     Ok(())
 }
 
-/// A register, a number or an expression. `bar` says that `|` ends it.
-fn value(p: &mut Parser<'_>, line: &mut Line, op: &mut Op, bar: bool) -> Result<(), Diag> {
+/// A register, a number or an expression. `bar` says that `|` ends it, `in_lit` that `lit(` is behind the cursor.
+fn value(p: &mut Parser<'_>, line: &mut Line, op: &mut Op, bar: bool, in_lit: bool) -> Result<(), Diag> {
     let token = p.lex.peek();
     if register::starts(p, token, || p.lex.peek2()) {
         op.kind = Kind::Reg(register::parse(p)?);
@@ -250,10 +258,13 @@ fn value(p: &mut Parser<'_>, line: &mut Line, op: &mut Op, bar: bool) -> Result<
     let next = p.lex.peek2();
     if token.kind == Tok::Ident && next.kind == Tok::Colon {
         let name = p.lex.text(token);
-        return Err(Diag::error(p.lex.span(token), format!("'{name}' is not a modifier of this instruction")));
+        return Err(Diag::error(
+            p.lex.span(token),
+            format!("'{name}' is not a modifier of this instruction"),
+        ));
     }
-    if op.kind != Kind::Expr && open(p, "lit") {
-        value(p, line, op, bar)?;
+    if !in_lit && open(p, "lit") {
+        value(p, line, op, bar, true)?;
         close(p, true)?;
         return match op.kind {
             Kind::Number(_) => Ok(()),

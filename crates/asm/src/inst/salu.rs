@@ -61,7 +61,9 @@ pub(super) fn encode(line: &Line) -> Fit<Draft> {
 /// A scalar register that is written, or read where only registers can be.
 pub(super) fn register(i: usize, op: &Op, dwords: u8) -> Fit<u32> {
     match op.reg() {
-        Some(reg) if reg.file == File::S && reg.dwords == dwords && !reg.is_value() && !reg.is_lds_direct() => {
+        Some(reg)
+            if reg.file == File::S && reg.dwords == dwords && !reg.is_value() && !reg.is_lds_direct() =>
+        {
             Ok(reg.code.into())
         }
         _ => Misfit::op(i, Why::Scalar(dwords)),
@@ -86,7 +88,11 @@ fn source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand) 
     }
     match op.kind {
         Kind::Reg(reg) if reg.file == File::S && !reg.is_lds_direct() => {
-            let fits = reg.dwords == dwords && !reg.is_value() || reg.is_value() && operand.class != Class::Reg;
+            // The 32-bit values count as registers, the apertures as 64-bit ones.
+            let fits = match reg.is_value() {
+                false => reg.dwords == dwords,
+                true => operand.class != Class::Reg || dwords == 1 && reg.code >= 239,
+            };
             if fits { Ok(reg.code.into()) } else { Misfit::op(i, Why::Scalar(dwords)) }
         }
         Kind::Number(number) if operand.class != Class::Reg => {

@@ -82,7 +82,10 @@ fn waitcnt(p: &mut Parser<'_>) -> Result<u32, Diag> {
             "vmcnt" | "lgkmcnt" => 15,
             "expcnt" => 7,
             _ => {
-                return Err(Diag::error(name_at, format!("no counter '{name}': there are vmcnt, expcnt and lgkmcnt")));
+                return Err(Diag::error(
+                    name_at,
+                    format!("no counter '{name}': there are vmcnt, expcnt and lgkmcnt"),
+                ));
             }
         };
         if !(0..=max).contains(&value) && !saturate {
@@ -124,7 +127,8 @@ fn name_or_number(
     match p.eval(&expr) {
         Some(value) => Ok((value, None)),
         None => {
-            let near = super::suggest::closest(word, table.iter().filter(|n| n.on(&p.target)).map(|n| n.name));
+            let near =
+                super::suggest::closest(word, table.iter().filter(|n| n.on(&p.target)).map(|n| n.name));
             let hint = near.map_or(String::new(), |n| format!(": did you mean {n}?"));
             Err(Diag::error(at, format!("expected {what} or a number{hint}")))
         }
@@ -346,7 +350,9 @@ fn target(p: &mut Parser<'_>) -> Result<u32, Diag> {
             p.lex.bump();
             Ok(id)
         }
-        None => Err(p.token_error("expected an export target: mrt0 to mrt7, mrtz, null, pos0 to pos3, param0 to param31")),
+        None => Err(p.token_error(
+            "expected an export target: mrt0 to mrt7, mrtz, null, pos0 to pos3, param0 to param31",
+        )),
     }
 }
 

@@ -16,7 +16,8 @@ fn form_modifiers(row: &Row, form: Form, level: Level) -> Set {
         Form::Base => match row.enc {
             Enc::Vop3 => vop3_modifiers(row, level),
             Enc::Vop3p if row.has(flag::PACKED) => {
-                Set::of(&[Mod::OpSel, Mod::OpSelHi, Mod::NegLo, Mod::NegHi]).with(Mod::Clamp, row.has(flag::CLAMP))
+                Set::of(&[Mod::OpSel, Mod::OpSelHi, Mod::NegLo, Mod::NegHi])
+                    .with(Mod::Clamp, row.has(flag::CLAMP))
             }
             Enc::Vop3p if row.has(flag::MIX) => Set::of(&[Mod::OpSel, Mod::OpSelHi, Mod::Clamp]),
             Enc::Mfma => Set::of(&[Mod::Cbsz, Mod::Abid, Mod::Blgp]),
@@ -39,7 +40,7 @@ fn form_modifiers(row: &Row, form: Form, level: Level) -> Set {
 
 fn vop3_modifiers(row: &Row, level: Level) -> Set {
     // Integers clamp from GFX8 on.
-    let float = row.operand(Role::Vdst).is_none_or(|d| d.ty.is_float());
+    let float = row.operand(Role::Vdst).is_some_and(|d| d.ty.is_float());
     Set::default()
         .with(Mod::Clamp, row.has(flag::CLAMP) && (level.is_vi_plus() || float))
         .with(Mod::Omod, row.has(flag::OMOD))
@@ -82,7 +83,11 @@ fn better(line: &Line, old: Option<(Misfit, Form)>, new: Misfit, form: Form) -> 
     let seen = line.mods.seen;
     let wanted = if seen.has(Mod::DppCtrl) || seen.has(Mod::RowMask) || seen.has(Mod::BankMask) {
         Form::Dpp
-    } else if seen.has(Mod::DstSel) || seen.has(Mod::Src0Sel) || seen.has(Mod::Src1Sel) || seen.has(Mod::DstUnused) {
+    } else if seen.has(Mod::DstSel)
+        || seen.has(Mod::Src0Sel)
+        || seen.has(Mod::Src1Sel)
+        || seen.has(Mod::DstUnused)
+    {
         Form::Sdwa
     } else {
         Form::Vop3
@@ -153,11 +158,8 @@ fn special(op: &Op) -> u32 {
 fn attribute(draft: &mut Draft, op: &Op) {
     let value = special(op);
     let short = draft.inst.row.enc == Enc::Vintrp && draft.inst.form == Form::Base;
-    let (attr, chan) = if short {
-        (bits::VINTRP_ATTR, bits::VINTRP_CHAN)
-    } else {
-        (bits::INTERP3_ATTR, bits::INTERP3_CHAN)
-    };
+    let (attr, chan) =
+        if short { (bits::VINTRP_ATTR, bits::VINTRP_CHAN) } else { (bits::INTERP3_ATTR, bits::INTERP3_CHAN) };
     draft.inst.put(attr, value >> 2);
     draft.inst.put(chan, value & 3);
 }
@@ -169,7 +171,9 @@ fn dest(line: &Line, i: usize, op: &Op, operand: &Operand) -> Fit<u32> {
     match reg.file {
         _ if reg.dwords != dwords || reg.file == File::S => wrong_vgpr(line, i, operand),
         File::A if operand.class == Class::Agpr || line.row.enc == Enc::Mfma => line.vector(i, reg),
-        File::V if operand.class != Class::Agpr && !(line.row.enc == Enc::Mfma && line.level < Level::Gfx90a) => {
+        File::V
+            if operand.class != Class::Agpr && !(line.row.enc == Enc::Mfma && line.level < Level::Gfx90a) =>
+        {
             line.vector(i, reg)
         }
         _ => wrong_vgpr(line, i, operand),
@@ -192,7 +196,9 @@ fn wrong_vgpr(line: &Line, i: usize, operand: &Operand) -> Fit<u32> {
 /// A scalar register that is written or holds a mask.
 fn scalar(i: usize, op: &Op, dwords: u8) -> Fit<u32> {
     match op.reg() {
-        Some(reg) if reg.file == File::S && reg.dwords == dwords && !reg.is_value() && !reg.is_lds_direct() => {
+        Some(reg)
+            if reg.file == File::S && reg.dwords == dwords && !reg.is_value() && !reg.is_lds_direct() =>
+        {
             Ok(reg.code.into())
         }
         _ => Misfit::op(i, Why::Scalar(dwords)),
@@ -247,8 +253,8 @@ fn source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand) 
     }
     let dwords = operand.ty.dwords();
     // VSRC1 of the 32-bit encodings has no bit to say anything but VGPR.
-    let vgpr_only = operand.class == Class::Vgpr
-        || !long && operand.role == Role::Src1 && operand.class != Class::Scalar;
+    let vgpr_only =
+        operand.class == Class::Vgpr || !long && operand.role == Role::Src1 && operand.class != Class::Scalar;
     match op.kind {
         Kind::Reg(reg) => {
             if !register_fits(reg, operand, dwords, vgpr_only && operand.class != Class::Vgpr, line) {
@@ -278,7 +284,10 @@ fn source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand) 
                 Some(Coded::Inline(code)) => Ok(code),
                 Some(Coded::Literal(literal)) => {
                     draft.literal = Some(literal);
-                    draft.inexact |= constant::loses_digits(reading, number, inv2pi);
+                    if constant::loses_digits(reading, number, inv2pi) {
+                        draft.warning =
+                            Some("the literal holds the upper half of a double: its low 32 bits are lost");
+                    }
                     Ok(regs::LITERAL)
                 }
                 None => Misfit::op(i, Why::Inline),
@@ -286,7 +295,7 @@ fn source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand) 
         }
         Kind::Expr
             if !long
-                && operand.class == Class::Any
+                && matches!(operand.class, Class::Any | Class::Ssrc)
                 && draft.k.is_none()
                 && line.row.operand(Role::K).is_none()
                 && Reading::of(operand.ty).takes_expression() =>
@@ -302,7 +311,7 @@ fn source_reason(operand: &Operand, dwords: u8, vgpr_only: bool) -> Why {
     match operand.class {
         Class::Agpr => Why::Agpr(dwords),
         _ if vgpr_only => Why::Vgpr(dwords),
-        Class::Scalar | Class::Reg => Why::Scalar(dwords),
+        Class::Scalar | Class::Ssrc | Class::Reg => Why::Scalar(dwords),
         _ => Why::Source(dwords),
     }
 }
@@ -311,7 +320,10 @@ fn source_reason(operand: &Operand, dwords: u8, vgpr_only: bool) -> Why {
 fn register_fits(reg: Reg, operand: &Operand, dwords: u8, vsrc1: bool, line: &Line) -> bool {
     match reg.file {
         File::A => operand.class == Class::Agpr && reg.dwords == dwords,
-        File::V => reg.dwords == dwords && !matches!(operand.class, Class::Scalar | Class::Reg | Class::Agpr),
+        File::V => {
+            reg.dwords == dwords
+                && !matches!(operand.class, Class::Scalar | Class::Ssrc | Class::Reg | Class::Agpr)
+        }
         File::S if vsrc1 || operand.class == Class::Agpr => false,
         // LDS_DIRECT goes where a VGPR of one dword may be read into an SGPR or computed with.
         File::S if reg.is_lds_direct() => {
@@ -319,7 +331,7 @@ fn register_fits(reg: Reg, operand: &Operand, dwords: u8, vsrc1: bool, line: &Li
                 && match operand.class {
                     Class::Vgpr => line.row.operand(Role::Sdst).is_some(),
                     Class::Scalar => false,
-                    _ => true,
+                    _ => true, // V_WRITELANE's too, before GFX8
                 }
         }
         File::S if operand.class == Class::Vgpr => false,
@@ -389,12 +401,10 @@ fn sdwa_source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Oper
         Kind::Reg(reg) if reg.file == File::S && (reg.dwords == dwords || reg.is_value()) => {
             u32::from(reg.code) | 0x100
         }
-        Kind::Number(number) => {
-            match constant::inline_only(Reading::of(operand.ty), number, true) {
-                Some(code) => code | 0x100,
-                None => return Misfit::op(i, Why::Inline),
-            }
-        }
+        Kind::Number(number) => match constant::inline_only(Reading::of(operand.ty), number, true) {
+            Some(code) => code | 0x100,
+            None => return Misfit::op(i, Why::Inline),
+        },
         _ => return Misfit::op(i, Why::Source(dwords)),
     };
     let shift = 8 * index;
@@ -402,7 +412,8 @@ fn sdwa_source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Oper
         draft.inst.bits |= 1 << (bits::SDWA_S.lo + shift);
         code &= 0xff;
     }
-    let fp = operand.ty.is_float() || line.row.neg >> index & 1 != 0 && line.row.sext == 0;
+    let (neg, sext) = (line.row.neg >> index & 1 != 0, line.row.sext >> index & 1 != 0);
+    let fp = neg || operand.ty.is_float() && !sext;
     if if fp { op.sext } else { op.neg || op.abs } {
         return Misfit::op(i, Why::Signs);
     }
@@ -465,7 +476,10 @@ fn apply_modifiers(line: &Line, draft: &mut Draft) -> Fit<()> {
                 let sel = mods.value(Mod::DstSel, DWORD);
                 // An accumulator is a whole register.
                 if sel != DWORD && row.operand(Role::Vdst).is_some_and(|d| d.access == Access::ReadWrite) {
-                    return Misfit::modifier(Mod::DstSel, "this instruction writes the whole register: dst_sel:DWORD");
+                    return Misfit::modifier(
+                        Mod::DstSel,
+                        "this instruction writes the whole register: dst_sel:DWORD",
+                    );
                 }
                 inst.put(bits::SDWA_DST_SEL, sel);
                 inst.put(bits::SDWA_DST_U, mods.value(Mod::DstUnused, PRESERVE));
@@ -502,9 +516,12 @@ fn apply_modifiers(line: &Line, draft: &mut Draft) -> Fit<()> {
             if mods.on(Mod::Clamp) {
                 let field = if line.level.is_vi_plus() { bits::VOP3_CLAMP } else { bits::VOP3_CLAMP_SI };
                 if !line.level.is_vi_plus() && has_scalar_dest(row, inst.form) {
-                    return Misfit::modifier(Mod::Clamp, "there is no room for clamp beside a scalar destination");
+                    // LLVM drops it silently.
+                    draft.warning =
+                        Some("clamp is lost: GFX6 and GFX7 have no bit for it beside a scalar destination");
+                } else {
+                    inst.put(field, 1);
                 }
-                inst.put(field, 1);
             }
             if mods.seen.has(Mod::Omod) {
                 inst.put(bits::VOP3_OMOD, mods.value(Mod::Omod, 0));

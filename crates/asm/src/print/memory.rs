@@ -148,7 +148,8 @@ impl Printer {
                     self.vgpr(self.acc(bits::MIMG_ACC, inst), first, data as u8, out)?;
                 }
                 Role::Vaddr => {
-                    let dwords = (row.addr.trailing_zeros() + 1) as u8;
+                    let least = (row.addr.trailing_zeros() + 1) as u8;
+                    let dwords = if self.image_address == 0 { least } else { self.image_address };
                     self.vgpr(false, inst.get(op.role), dwords, out)?;
                 }
                 Role::Srsrc => self.scalar_register(inst.get(op.role) * 4, 8, out)?,

@@ -23,12 +23,20 @@ type Printed = Result<(), Invalid>;
 pub struct Printer {
     target: Target,
     level: Level,
+    /// Registers of an image address where the source said how many; the encoding does not.
+    image_address: u8,
 }
 
 impl Printer {
     /// A printer for a target.
     pub fn new(target: Target) -> Self {
-        Printer { target, level: target.level() }
+        Printer { target, level: target.level(), image_address: 0 }
+    }
+
+    /// The same printer for an image instruction whose address was written with this many registers; 0 for unknown.
+    #[must_use]
+    pub fn with_image_address(self, registers: u8) -> Self {
+        Printer { image_address: registers, ..self }
     }
 
     /// Appends the instruction's text. `symbol` is printed in place of the literal or branch constant, for operands
@@ -63,7 +71,9 @@ impl Printer {
             (Form::Sdwa, Enc::Vopc) if self.level == Level::Gfx8 => return,
             (Form::Sdwa, _) => b"_sdwa",
             (Form::Dpp, _) => b"_dpp",
-            (Form::Base, Enc::Vop1 | Enc::Vop2 | Enc::Vopc) if !row.has(flag::NO64) || row.has(flag::E32) => b"_e32",
+            (Form::Base, Enc::Vop1 | Enc::Vop2 | Enc::Vopc) if !row.has(flag::NO64) || row.has(flag::E32) => {
+                b"_e32"
+            }
             (Form::Base, Enc::Vintrp) if self.level.is_vi_plus() => b"_e32",
             _ => return,
         };

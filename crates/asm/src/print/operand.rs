@@ -77,7 +77,8 @@ pub(super) fn register(file: &str, index: u32, dwords: u8, out: &mut Vec<u8>) {
     }
 }
 
-const FLOATS: [&[u8]; 9] = [b"0.5", b"-0.5", b"1.0", b"-1.0", b"2.0", b"-2.0", b"4.0", b"-4.0", b"0.15915494"];
+const FLOATS: [&[u8]; 9] =
+    [b"0.5", b"-0.5", b"1.0", b"-1.0", b"2.0", b"-2.0", b"4.0", b"-4.0", b"0.15915494"];
 
 fn float(index: usize, ty: Ty, out: &mut Vec<u8>) {
     out.extend_from_slice(FLOATS[index]);
@@ -101,7 +102,13 @@ impl Printer {
     /// A scalar register by its operand code: no constants.
     pub(super) fn scalar_register(&self, code: u32, dwords: u8, out: &mut Vec<u8>) -> Printed {
         // Tuples start at multiples of two or four; hardware ignores the low bits, and so does LLVM's text.
-        let align = if dwords <= 1 { !0 } else if dwords == 2 { !1 } else { !3 };
+        let align = if dwords <= 1 {
+            !0
+        } else if dwords == 2 {
+            !1
+        } else {
+            !3
+        };
         let (ttmp, ttmps) = regs::ttmp_range(&self.target);
         let last = regs::sgpr_count(&self.target) - 1;
         let end = |first: u32| first + dwords as u32;
@@ -156,12 +163,14 @@ impl Printer {
         let dwords = op.ty.dwords();
         match code {
             256.. => {
-                if matches!(op.class, Class::Scalar | Class::Reg) {
+                if matches!(op.class, Class::Scalar | Class::Ssrc | Class::Reg) {
                     return Err(Invalid);
                 }
                 self.vgpr(op.class == Class::Agpr, code - 256, dwords, out)
             }
-            _ if matches!(op.class, Class::Vgpr | Class::Agpr) && !matches!(code, 235..=239 | 251..=254) => Err(Invalid),
+            _ if matches!(op.class, Class::Vgpr | Class::Agpr) && !matches!(code, 235..=239 | 251..=254) => {
+                Err(Invalid)
+            }
             128..=208 if op.class != Class::Reg => {
                 let n = if code <= 192 { code as i32 - 128 } else { 192 - code as i32 };
                 signed(n, out);

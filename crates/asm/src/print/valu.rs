@@ -220,19 +220,26 @@ impl Printer {
                     let pair = bits::DPP_NEG_ABS.get(inst.bits) >> (2 * index);
                     Mods { neg: pair & 1 != 0, abs: pair & 2 != 0, sext: false }
                 } else {
-                    let sext = row.sext >> index & 1 != 0 && bits::DPP_NEG_ABS.get(inst.bits) >> (2 * index) & 1 != 0;
+                    let sext = row.sext >> index & 1 != 0
+                        && bits::DPP_NEG_ABS.get(inst.bits) >> (2 * index) & 1 != 0;
                     Mods { sext, ..Mods::default() }
                 }
             }
             Form::Base if row.enc == Enc::Vop3p && row.has(flag::MIX) => {
                 Mods { neg: bit(bits::VOP3_NEG, index), abs: bit(bits::VOP3P_NEG_HI, index), sext: false }
             }
-            Form::Vop3 | Form::Base if row.enc != Enc::Vop3p && inst.is_vop3_layout() && row.enc != Enc::Mfma => {
+            Form::Vop3 | Form::Base
+                if row.enc != Enc::Vop3p && inst.is_vop3_layout() && row.enc != Enc::Mfma =>
+            {
                 // Interpolation's VGPR sits in the second source's place.
                 let place = if row.enc == Enc::Vintrp { 1 } else { index };
                 let abs_bits = !is_vop3b(inst);
                 if row.neg >> index & 1 != 0 {
-                    Mods { neg: bit(bits::VOP3_NEG, place), abs: abs_bits && bit(bits::VOP3_ABS, place), sext: false }
+                    Mods {
+                        neg: bit(bits::VOP3_NEG, place),
+                        abs: abs_bits && bit(bits::VOP3_ABS, place),
+                        sext: false,
+                    }
                 } else if row.sext >> index & 1 != 0 {
                     Mods { sext: bit(bits::VOP3_NEG, place), ..Mods::default() }
                 } else {
