@@ -1,0 +1,1 @@
+//! What an instruction means, written once for every engine.

@@ -1,0 +1,159 @@
+//! What runs waves: the [`Engine`] trait, the reasons a run stops, and what it counts.
+
+use crate::group::GroupShared;
+use crate::mem::Memory;
+use crate::state::Wave;
+
+/// Something that executes a wave's instructions. The interpreter is one; a JIT is another. They give the same bits.
+pub trait Engine: Send + Sync {
+    /// Runs `wave` from its PC until something happens that the machine must deal with. `budget` is the number of
+    /// instructions after which a wave is preempted (checked where blocks end, so a few more may run).
+    fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event;
+
+    /// Forgets what was decoded from an address range: code was unloaded or overwritten.
+    fn invalidate(&self, start: u64, len: u64);
+}
+
+/// Why a run stopped. Except after `End` and `Fault`, running the wave again continues where it stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Event {
+    /// S_ENDPGM: the wave is done.
+    End,
+    /// S_BARRIER: run again when all waves of the work-group that have not ended have come here.
+    Barrier,
+    /// The budget is used up, or the wave sleeps (S_SLEEP): let others run, then run it again.
+    Preempted,
+    /// The wave did something it must not; it cannot continue.
+    Fault(Fault),
+    /// S_TRAP with this id. The PC is behind the instruction.
+    Trap(u8),
+    /// S_SENDMSG: message id, operation and stream, with M0. S_SENDMSGHALT too, after setting the halt bit.
+    Message {
+        /// The instruction's 16-bit constant.
+        message: u16,
+        /// M0 at the time.
+        m0: u32,
+    },
+    /// S_SETHALT 1: run again when something has resumed the wave.
+    Halt,
+}
+
+/// A fault: what, where, which lanes, and the address if there is one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// What happened.
+    pub kind: FaultKind,
+    /// Address of the instruction.
+    pub pc: u64,
+    /// Lanes that did it, one bit each; 0 for scalar instructions.
+    pub lanes: u64,
+    /// The first such lane's address, or the scalar one.
+    pub address: u64,
+}
+
+/// The kinds of [`Fault`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultKind {
+    /// Read of `bytes` outside every allocation.
+    Read {
+        /// Size of the access.
+        bytes: u32,
+    },
+    /// Write of `bytes` outside every allocation.
+    Write {
+        /// Size of the access.
+        bytes: u32,
+    },
+    /// Write to read-only memory.
+    ReadOnly {
+        /// Size of the access.
+        bytes: u32,
+    },
+    /// An atomic on an address that is not a multiple of its size.
+    Misaligned {
+        /// Size of the access.
+        bytes: u32,
+    },
+    /// LDS access outside what the work-group has, through an address that must not (flat).
+    Lds {
+        /// Size of the access.
+        bytes: u32,
+    },
+    /// The PC left every allocation.
+    Fetch,
+    /// No instruction has this encoding on the target.
+    Illegal {
+        /// First dword.
+        word: u32,
+    },
+    /// The instruction exists, but the emulator cannot do it yet.
+    Unsupported {
+        /// Its mnemonic.
+        name: &'static str,
+    },
+}
+
+/// Classes of instructions that are counted separately.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum CounterClass {
+    /// Scalar ALU, without branches.
+    Salu,
+    /// Branches, calls, barriers, waits and other program control.
+    Control,
+    /// Scalar memory.
+    Smem,
+    /// Vector ALU.
+    Valu,
+    /// Matrix core.
+    Mfma,
+    /// Data share.
+    Lds,
+    /// Buffer, flat, global, scratch and image memory.
+    Vmem,
+    /// Exports and interpolation.
+    Export,
+}
+
+impl CounterClass {
+    /// Every class.
+    pub const ALL: [CounterClass; 8] = {
+        use CounterClass::*;
+        [Salu, Control, Smem, Valu, Mfma, Lds, Vmem, Export]
+    };
+
+    /// Name for reports.
+    pub const fn name(self) -> &'static str {
+        ["salu", "control", "smem", "valu", "mfma", "lds", "vmem", "export"][self as usize]
+    }
+}
+
+/// Wave instructions executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// By [`CounterClass`].
+    pub class: [u64; 8],
+    /// Of these, instructions whose result is exact.
+    pub exact: u64,
+    /// Of these, instructions whose result is within the hardware's bound but not bit for bit its own.
+    pub approximate: u64,
+    /// S_WAITCNT executed (among `Control`).
+    pub waits: u64,
+}
+
+impl Counters {
+    /// All instructions.
+    pub fn total(&self) -> u64 {
+        self.class.iter().sum()
+    }
+
+    /// Adds another set.
+    pub fn add(&mut self, other: &Counters) {
+        for (a, b) in self.class.iter_mut().zip(other.class) {
+            *a += b;
+        }
+        self.exact += other.exact;
+        self.approximate += other.approximate;
+        self.waits += other.waits;
+    }
+}

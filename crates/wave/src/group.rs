@@ -1,0 +1,92 @@
+//! What the waves of a work-group share: LDS, and where LDS and scratch appear in the flat address space.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+
+/// Local data share of one work-group. Waves on different host threads may access it at once, as on hardware.
+pub struct Lds {
+    base: *mut u8,
+    len: u32,
+}
+
+// SAFETY: the memory is owned, never reallocated, and only accessed through raw loads, stores and host atomics.
+unsafe impl Send for Lds {}
+// SAFETY: as above; racing guest accesses have guest-defined results, no Rust reference to the memory exists.
+unsafe impl Sync for Lds {}
+
+impl Lds {
+    /// `len` bytes of zeroed LDS.
+    pub fn new(len: u32) -> Lds {
+        let layout = Self::layout(len);
+        // SAFETY: the layout's size is not zero.
+        let base = unsafe { alloc_zeroed(layout) };
+        if base.is_null() {
+            handle_alloc_error(layout);
+        }
+        Lds { base, len }
+    }
+
+    fn layout(len: u32) -> Layout {
+        // 16 bytes of slack let a 128-bit access at the very end be handled without special cases.
+        Layout::from_size_align(len as usize + 16, 64).expect("LDS sizes are small")
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// True when the work-group has no LDS.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Host address of its first byte.
+    pub fn base(&self) -> *mut u8 {
+        self.base
+    }
+
+    /// A copy of the bytes, for dumps and tests.
+    pub fn snapshot(&self) -> Vec<u8> {
+        // SAFETY: base..base+len is allocated and initialised.
+        (0..self.len as usize).map(|i| unsafe { self.base.add(i).read_volatile() }).collect()
+    }
+
+    /// Zeroes it, for the next work-group.
+    pub fn clear(&mut self) {
+        // SAFETY: exclusive access to base..base+len.
+        unsafe { self.base.write_bytes(0, self.len as usize) }
+    }
+}
+
+impl Drop for Lds {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with the same layout.
+        unsafe { dealloc(self.base, Self::layout(self.len)) }
+    }
+}
+
+/// What the waves of a work-group share.
+pub struct GroupShared {
+    /// Local data share.
+    pub lds: Lds,
+    /// Flat addresses whose upper half equals this one's are LDS (SRC_SHARED_BASE); the low half is zero.
+    pub shared_base: u64,
+    /// Flat addresses whose upper half equals this one's are scratch (SRC_PRIVATE_BASE); the low half is zero.
+    pub private_base: u64,
+}
+
+impl GroupShared {
+    /// Where the apertures lie unless the machine says otherwise: far above any host allocation.
+    pub const SHARED_BASE: u64 = 0x0001_0000_0000_0000;
+    /// See [`Self::SHARED_BASE`].
+    pub const PRIVATE_BASE: u64 = 0x0002_0000_0000_0000;
+
+    /// A work-group with `lds` bytes of LDS and the usual apertures.
+    pub fn new(lds: u32) -> GroupShared {
+        GroupShared {
+            lds: Lds::new(lds),
+            shared_base: Self::SHARED_BASE,
+            private_base: Self::PRIVATE_BASE,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! One wavefront: its registers, its way to memory, and the interpreter that runs it.
+//!
+//! A [`Wave`] holds the registers; [`GroupShared`] what the waves of a work-group share; [`Memory`] the allocations
+//! that GPU addresses may point into. An [`Engine`] runs a wave until an [`Event`]. [`Interp`] is the interpreter: it
+//! decodes blocks once and executes them with the meanings crate `sem` gives, 16 lanes at a time.
+//!
+//! ```no_run
+//! use wavemill_isa::target::{Target, processor};
+//! use wavemill_wave::{Engine, GroupShared, Interp, Memory, Shape, Wave};
+//! let target = Target::new(processor("gfx90a").unwrap());
+//! let engine = Interp::new(target);
+//! let memory = Memory::new(); // then memory.add(...) code and data
+//! let group = GroupShared::new(0);
+//! let mut wave = Wave::new(&target, Shape { vgprs: 32, agprs: 0 });
+//! wave.pc = 0x1000;
+//! let event = engine.run(&mut wave, &group, &memory, 1_000_000);
+//! ```
+
+pub mod engine;
+pub mod group;
+pub mod interp;
+pub mod mem;
+pub mod state;
+
+pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
+pub use group::{GroupShared, Lds};
+pub use interp::Interp;
+pub use mem::{Memory, Range};
+pub use state::{Clock, Shape, Vgpr, Wave, mode};

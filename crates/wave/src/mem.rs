@@ -1,0 +1,146 @@
+//! Guest memory. GPU addresses are host addresses; every access is checked against the registered allocations.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+/// One allocation that waves may access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// First address.
+    pub start: u64,
+    /// One past the last address.
+    pub end: u64,
+    /// Waves may write it.
+    pub writable: bool,
+}
+
+/// The allocations of an agent. Whoever registers a range promises that the host memory stays valid until the range
+/// is removed *and* no wave that could have seen it is still running.
+#[derive(Default)]
+pub struct Memory {
+    /// Sorted by start, not overlapping.
+    ranges: RwLock<Vec<Range>>,
+    /// Changes with every `add` and `remove`, so that waves know when to forget what they cached.
+    generation: AtomicU64,
+}
+
+/// Why a range cannot be added.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RangeError {
+    /// It overlaps this one.
+    Overlaps(Range),
+    /// It is empty or wraps around.
+    Empty,
+}
+
+impl Memory {
+    /// No allocations.
+    pub fn new() -> Memory {
+        Memory { ranges: RwLock::default(), generation: AtomicU64::new(1) }
+    }
+
+    /// Registers host memory.
+    ///
+    /// # Safety
+    /// `start..start + len` must be readable (and, if `writable`, writable) host memory that stays so until the range
+    /// is removed and every wave that ran meanwhile has returned from its engine. No Rust reference to it may be held
+    /// while waves run.
+    pub unsafe fn add(&self, start: u64, len: u64, writable: bool) -> Result<(), RangeError> {
+        let end = start.checked_add(len).filter(|_| len > 0).ok_or(RangeError::Empty)?;
+        let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
+        let at = ranges.partition_point(|r| r.end <= start);
+        if let Some(r) = ranges.get(at).filter(|r| r.start < end) {
+            return Err(RangeError::Overlaps(*r));
+        }
+        ranges.insert(at, Range { start, end, writable });
+        self.generation.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Forgets the range that starts here, and returns it.
+    pub fn remove(&self, start: u64) -> Option<Range> {
+        let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
+        let at = ranges.binary_search_by_key(&start, |r| r.start).ok()?;
+        let range = ranges.remove(at);
+        self.generation.fetch_add(1, Ordering::Release);
+        Some(range)
+    }
+
+    /// The range an address lies in.
+    pub fn find(&self, address: u64) -> Option<Range> {
+        let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
+        let at = ranges.partition_point(|r| r.end <= address);
+        ranges.get(at).filter(|r| r.start <= address).copied()
+    }
+
+    /// The range nearest to an address, for fault reports.
+    pub fn nearest(&self, address: u64) -> Option<Range> {
+        let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
+        let distance = |r: &Range| if address < r.start { r.start - address } else { address.saturating_sub(r.end - 1) };
+        ranges.iter().min_by_key(|r| distance(r)).copied()
+    }
+
+    /// Every range, lowest first.
+    pub fn ranges(&self) -> Vec<Range> {
+        self.ranges.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    #[inline]
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Reads bytes, if all of them are in one allocation.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
+        let end = address.checked_add(out.len() as u64);
+        match (self.find(address), end) {
+            (Some(r), Some(end)) if end <= r.end => {
+                // SAFETY: inside a registered range (see `add`).
+                unsafe { std::ptr::copy_nonoverlapping(address as *const u8, out.as_mut_ptr(), out.len()) };
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// What a wave remembers of the ranges it touched, so that most accesses need no lock.
+#[derive(Clone, Debug)]
+pub(crate) struct RangeCache {
+    generation: u64,
+    entries: [Range; 4],
+    next: u8,
+}
+
+impl RangeCache {
+    pub(crate) const fn new() -> RangeCache {
+        RangeCache { generation: 0, entries: [Range { start: 0, end: 0, writable: false }; 4], next: 0 }
+    }
+
+    /// The range that holds `address..address + len` as a whole.
+    #[inline]
+    pub(crate) fn lookup(&mut self, memory: &Memory, address: u64, len: u64) -> Option<Range> {
+        let end = address.checked_add(len)?;
+        let generation = memory.generation();
+        if generation == self.generation {
+            for r in &self.entries {
+                if address >= r.start && end <= r.end {
+                    return Some(*r);
+                }
+            }
+        }
+        self.miss(memory, generation, address, end)
+    }
+
+    #[cold]
+    fn miss(&mut self, memory: &Memory, generation: u64, address: u64, end: u64) -> Option<Range> {
+        if generation != self.generation {
+            *self = RangeCache::new();
+            self.generation = generation;
+        }
+        let r = memory.find(address).filter(|r| end <= r.end)?;
+        self.entries[self.next as usize & 3] = r;
+        self.next = self.next.wrapping_add(1);
+        Some(r)
+    }
+}

@@ -1,0 +1,227 @@
+//! A wavefront's state: registers, masks, mode, and what the hardware knows about it.
+
+use crate::engine::Counters;
+use crate::mem::RangeCache;
+use wavemill_isa::{Level, Target, regs};
+
+/// One vector register: a dword for each of 64 lanes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C, align(64))]
+pub struct Vgpr(pub [u32; 64]);
+
+/// How many registers a wave has, and which of them are accumulators. Decoded code is kept per shape, because operands
+/// are resolved against it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Shape {
+    /// Vector registers v0 up, accumulators not counted (on gfx90a: those below the accumulators).
+    pub vgprs: u16,
+    /// Accumulation registers a0 up: their own file on gfx908, the upper part of the one file on gfx90a.
+    pub agprs: u16,
+}
+
+/// Registers behind the file that catch writes to registers a wave does not have (manual 6.2.3).
+pub(crate) const SPARE: usize = 32;
+
+/// Where S_MEMTIME gets the time from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Clock {
+    /// The host's clock.
+    #[default]
+    Host,
+    /// Instructions executed by this wave: the same in every run.
+    Instructions,
+}
+
+/// Bits of the MODE register (manual 3.5).
+pub mod mode {
+    /// Round mode of f32, two bits.
+    pub const ROUND32: u32 = 0;
+    /// Round mode of f64 and f16, two bits.
+    pub const ROUND64: u32 = 2;
+    /// Denormal mode of f32, two bits.
+    pub const DENORM32: u32 = 4;
+    /// Denormal mode of f64 and f16, two bits.
+    pub const DENORM64: u32 = 6;
+    /// DX10_CLAMP.
+    pub const DX10_CLAMP: u32 = 8;
+    /// IEEE.
+    pub const IEEE: u32 = 9;
+    /// FP16_OVFL.
+    pub const FP16_OVFL: u32 = 23;
+    /// GPR_IDX_EN.
+    pub const GPR_IDX_EN: u32 = 27;
+    /// VSKIP.
+    pub const VSKIP: u32 = 28;
+}
+
+/// A wavefront.
+#[derive(Clone)]
+pub struct Wave {
+    /// Address of the next instruction.
+    pub pc: u64,
+    /// Scalar registers by operand code: s0 up, FLAT_SCRATCH, XNACK_MASK, VCC, the trap temporaries, M0, EXEC.
+    pub(crate) sgprs: [u32; 128],
+    /// Scalar condition code.
+    pub scc: bool,
+    /// MODE register; see [`mode`].
+    pub mode: u32,
+    /// STATUS bits other than those derived from state.
+    pub status: u32,
+    /// TRAPSTS.
+    pub trapsts: u32,
+    /// HW_ID as S_GETREG shows it.
+    pub hw_id: u32,
+    /// Work-group's LDS allocation in bytes, as LDS_ALLOC shows it.
+    pub lds_bytes: u32,
+    /// Bytes of scratch each lane has. Accesses beyond it fault.
+    pub scratch_bytes: u32,
+    /// What S_MEMTIME reads.
+    pub clock: Clock,
+    /// Instructions executed since the wave was made.
+    pub counters: Counters,
+    pub(crate) vgprs: Vec<Vgpr>,
+    pub(crate) shape: Shape,
+    pub(crate) level: Level,
+    pub(crate) cache: RangeCache,
+}
+
+impl Wave {
+    /// A wave of 64 active lanes, all registers zero, at PC 0, in the mode ROCm compilers ask for (denormals kept,
+    /// round to nearest, IEEE, DX10_CLAMP). What the kernel descriptor and the dispatch say is set afterwards.
+    pub fn new(target: &Target, shape: Shape) -> Wave {
+        let mut wave = Wave {
+            pc: 0,
+            sgprs: [0; 128],
+            scc: false,
+            mode: 0,
+            status: 0,
+            trapsts: 0,
+            hw_id: 0,
+            lds_bytes: 0,
+            scratch_bytes: 0,
+            clock: Clock::Host,
+            counters: Counters::default(),
+            vgprs: Vec::new(),
+            shape,
+            level: target.level(),
+            cache: RangeCache::new(),
+        };
+        wave.reset(shape);
+        wave
+    }
+
+    /// Makes the wave like a new one, without a new allocation if it can.
+    pub fn reset(&mut self, shape: Shape) {
+        self.shape = shape;
+        self.vgprs.clear();
+        self.vgprs.resize(Self::file_len(shape), Vgpr([0; 64]));
+        self.pc = 0;
+        self.sgprs = [0; 128];
+        self.scc = false;
+        self.mode = 0xf0 | 1 << mode::DX10_CLAMP | 1 << mode::IEEE;
+        self.status = 0;
+        self.trapsts = 0;
+        self.hw_id = 0;
+        self.lds_bytes = 0;
+        self.scratch_bytes = 0;
+        self.counters = Counters::default();
+        self.set_exec(!0);
+    }
+
+    /// Registers in the file of a shape: the wave's own, then [`SPARE`].
+    pub(crate) fn file_len(shape: Shape) -> usize {
+        shape.vgprs as usize + shape.agprs as usize + SPARE
+    }
+
+    /// How many registers the wave has.
+    pub fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// The instruction-set level the wave was made for.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// A scalar register by operand code (0 is s0, 106 VCC_LO, 124 M0, 126 EXEC_LO). Codes above 127 read as 0.
+    pub fn sgpr(&self, code: u32) -> u32 {
+        self.sgprs.get(code as usize).copied().unwrap_or(0)
+    }
+
+    /// Sets a scalar register by operand code; codes above 127 are ignored.
+    pub fn set_sgpr(&mut self, code: u32, value: u32) {
+        if let Some(s) = self.sgprs.get_mut(code as usize) {
+            *s = value;
+        }
+    }
+
+    /// Two scalar registers as one number.
+    #[inline]
+    pub fn sgpr64(&self, code: u32) -> u64 {
+        self.sgpr(code) as u64 | (self.sgpr(code + 1) as u64) << 32
+    }
+
+    /// Sets two scalar registers.
+    #[inline]
+    pub fn set_sgpr64(&mut self, code: u32, value: u64) {
+        self.set_sgpr(code, value as u32);
+        self.set_sgpr(code + 1, (value >> 32) as u32);
+    }
+
+    /// EXEC.
+    #[inline]
+    pub fn exec(&self) -> u64 {
+        self.sgprs[126] as u64 | (self.sgprs[127] as u64) << 32
+    }
+
+    /// Sets EXEC.
+    #[inline]
+    pub fn set_exec(&mut self, exec: u64) {
+        self.set_sgpr64(regs::EXEC, exec);
+    }
+
+    /// VCC.
+    #[inline]
+    pub fn vcc(&self) -> u64 {
+        self.sgprs[106] as u64 | (self.sgprs[107] as u64) << 32
+    }
+
+    /// Sets VCC.
+    #[inline]
+    pub fn set_vcc(&mut self, vcc: u64) {
+        self.set_sgpr64(regs::VCC, vcc);
+    }
+
+    /// M0.
+    #[inline]
+    pub fn m0(&self) -> u32 {
+        self.sgprs[124]
+    }
+
+    /// Operand code of FLAT_SCRATCH_LO, which moved between GFX7 and GFX8.
+    pub(crate) fn flat_scratch_code(&self) -> u32 {
+        if self.level.is_vi_plus() { 102 } else { 104 }
+    }
+
+    /// FLAT_SCRATCH.
+    pub fn flat_scratch(&self) -> u64 {
+        self.sgpr64(self.flat_scratch_code())
+    }
+
+    /// Sets FLAT_SCRATCH.
+    pub fn set_flat_scratch(&mut self, value: u64) {
+        self.set_sgpr64(self.flat_scratch_code(), value);
+    }
+
+    /// A vector register: v0 up, then a0 up from `shape().vgprs`.
+    pub fn vgpr(&self, index: u16) -> Option<&[u32; 64]> {
+        let limit = self.shape.vgprs + self.shape.agprs;
+        (index < limit).then(|| &self.vgprs[index as usize].0)
+    }
+
+    /// A vector register to write.
+    pub fn vgpr_mut(&mut self, index: u16) -> Option<&mut [u32; 64]> {
+        let limit = self.shape.vgprs + self.shape.agprs;
+        (index < limit).then(|| &mut self.vgprs[index as usize].0)
+    }
+}
