@@ -7,6 +7,7 @@ pub mod descriptor;
 pub mod elf;
 pub mod kernel_code;
 pub mod limits;
+pub mod link;
 pub mod metadata;
 pub mod read;
 mod strtab;

@@ -225,7 +225,7 @@ impl<'a> File<'a> {
             self.sections.push(Section {
                 name: text(name),
                 ty: section.sh_type(LE).0,
-                flags: section.sh_flags(LE).0.into(),
+                flags: section.sh_flags(LE).0,
                 address: section.sh_addr.get(LE),
                 offset: section.sh_offset.get(LE),
                 size: section.sh_size.get(LE),

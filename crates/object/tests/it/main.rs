@@ -2,6 +2,7 @@
 
 mod descriptor;
 mod kernel_code;
+mod link;
 mod metadata;
 mod objects;
 mod target_id;

@@ -5,7 +5,7 @@ use wavemill_object::metadata::{msgpack, schema, to_yaml, v2};
 use wavemill_object::read::{File, Kernel, KernelForm, Kind};
 use wavemill_object::write;
 
-fn load(name: &str) -> Vec<u8> {
+pub fn load(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/fixtures/objects/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
@@ -132,6 +132,7 @@ fn model(file: &File<'_>) -> write::Object {
         os_abi: file.os_abi,
         abi_version: file.abi_version,
         flags: file.flags,
+        implicit_addends: false,
         sections: sections.collect(),
         symbols: symbols.collect(),
         addrsig,

@@ -1,0 +1,170 @@
+//! Linking relocatable objects to the shared code object that a runtime loads.
+//!
+//! The layout is the one ld.lld has for AMD GPUs: read-only data, code, data that is read-only after relocation,
+//! other data, each in pages of its own; both kinds of symbol hash table; one table of dynamic relocations.
+//! [`resolve`] decides which definition each name means, [`layout`] where everything goes, [`output`] writes it.
+
+mod layout;
+mod output;
+mod relocate;
+mod resolve;
+
+use crate::elf;
+use crate::read::{File, Kind};
+use std::fmt;
+
+/// A file to link: an object, or an archive of objects.
+#[derive(Clone, Debug)]
+pub struct Input<'a> {
+    /// What messages call it.
+    pub name: String,
+    /// Its bytes.
+    pub data: &'a [u8],
+}
+
+/// How to link.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Symbols that nobody defines are left to the loader. Hidden ones never are.
+    pub allow_undefined: bool,
+}
+
+/// Why objects cannot be linked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The file to blame, empty for none in particular.
+    pub file: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl Error {
+    fn new(file: &str, message: impl Into<String>) -> Error {
+        Error { file: file.into(), message: message.into() }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.file.as_str() {
+            "" => f.write_str(&self.message),
+            file => write!(f, "{file}: {}", self.message),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// An object that takes part, with what has become of its sections and symbols.
+struct Object<'a> {
+    name: String,
+    file: File<'a>,
+    /// By section number: whether the section goes into the output. Groups keep only their first copy.
+    kept: Vec<bool>,
+    /// By section number: the output section and the offset in it.
+    places: Vec<Option<(usize, u64)>>,
+    /// By symbol number: the global symbol it is a mention of; `None` for local symbols.
+    globals: Vec<Option<usize>>,
+}
+
+/// Links objects. Reports every error it finds, up to the step that cannot go on.
+pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Error>> {
+    let mut errors = Vec::new();
+    let (mut objects, symbols) = resolve::load(inputs, &mut errors);
+    if objects.is_empty() && errors.is_empty() {
+        errors.push(Error::new("", "there is nothing to link"));
+    }
+    let header = merge_headers(&objects, &mut errors);
+    symbols.check_undefined(options, &objects, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut layout = layout::Layout::new(&mut objects, &symbols);
+    let relocations = relocate::scan(&objects, &symbols, &mut layout, &mut errors);
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    layout.finish(&objects, &symbols, &relocations);
+    let bytes = output::write(&objects, &symbols, &layout, relocations, header, &mut errors);
+    if errors.is_empty() { Ok(bytes) } else { Err(errors) }
+}
+
+/// What the headers of all objects come to.
+#[derive(Clone, Copy, Default)]
+struct Header {
+    os_abi: u8,
+    abi_version: u8,
+    flags: u32,
+}
+
+/// All objects must be for the same processor and runtime; a feature that one leaves open follows the others.
+fn merge_headers(objects: &[Object<'_>], errors: &mut Vec<Error>) -> Header {
+    let Some(first) = objects.first().map(|o| &o.file) else { return Header::default() };
+    let mut header = Header { os_abi: first.os_abi, abi_version: first.abi_version, flags: first.flags };
+    for object in &objects[1..] {
+        let file = &object.file;
+        if (file.os_abi, file.abi_version) != (header.os_abi, header.abi_version) {
+            let message = "it is for another runtime or of another code object version than the first object";
+            errors.push(Error::new(&object.name, message));
+            continue;
+        }
+        if header.os_abi != elf::ELFOSABI_AMDGPU_HSA || header.abi_version < 2 {
+            if file.flags != header.flags {
+                errors.push(Error::new(
+                    &object.name,
+                    "its processor or features are not those of the first object",
+                ));
+            }
+            continue;
+        }
+        if (file.flags ^ header.flags) & (elf::EF_AMDGPU_MACH | elf::EF_AMDGPU_GENERIC_VERSION) != 0 {
+            errors.push(Error::new(&object.name, "its processor is not that of the first object"));
+            continue;
+        }
+        let masks =
+            [("xnack", elf::EF_AMDGPU_FEATURE_XNACK_V4), ("sramecc", elf::EF_AMDGPU_FEATURE_SRAMECC_V4)];
+        for (name, mask) in masks {
+            let any = mask & (mask >> 1);
+            let (ours, theirs) = (header.flags & mask, file.flags & mask);
+            if ours == any && theirs != 0 {
+                header.flags = header.flags & !mask | theirs;
+            } else if ours != theirs && !(ours != 0 && theirs == any) {
+                errors.push(Error::new(
+                    &object.name,
+                    format!("its {name} setting contradicts an earlier object's"),
+                ));
+            }
+        }
+    }
+    header
+}
+
+/// True for a file that can be linked; else says why not.
+fn check_linkable(name: &str, file: &File<'_>) -> Result<(), Error> {
+    if file.kind != Kind::Relocatable {
+        return Err(Error::new(name, "it is linked already; a relocatable object is needed"));
+    }
+    if let Some(section) = file.sections.iter().find(|s| s.ty == 9) {
+        let message = format!(
+            "{} has relocations without addends, which only other runtimes than HSA use",
+            section.name
+        );
+        return Err(Error::new(name, message));
+    }
+    for section in &file.sections {
+        // Beyond this no GPU has memory, and sums of sizes stay in range.
+        let fits = section.size <= 1 << 40 && section.align <= MAX_ALIGN;
+        if !fits || (section.align > 1 && !section.align.is_power_of_two()) {
+            let (size, align) = (section.size, section.align);
+            let message = format!("section {} has size {size:#x} and alignment {align:#x}", section.name);
+            return Err(Error::new(name, message));
+        }
+    }
+    if file.sections.len() >= 0xff00 {
+        return Err(Error::new(name, "it has more sections than can be linked"));
+    }
+    Ok(())
+}
+
+/// Sections may not ask for more.
+const MAX_ALIGN: u64 = 1 << 20;
