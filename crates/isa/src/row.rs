@@ -1,5 +1,6 @@
 //! The shape of a table row: what one line of `isa/*.isa` becomes.
 
+use crate::r#gen::op::Op;
 use crate::target::{Level, Target};
 
 /// The encoding an instruction's row belongs to. VOP1, VOP2 and VOPC rows may have further [`Form`]s.
@@ -342,6 +343,10 @@ flags! {
     E32 = 27, "e32";
     /// The sources are swapped on their way in, so that src0 cannot be LDS_DIRECT.
     REV = 28, "rev";
+    /// The hardware promises an error bound, not bits; our result is within it.
+    APPROX = 29, "approx";
+    /// SCC (gfx90a) is not encoded: the atomic is never system coherent.
+    NOSCC = 29, "noscc";
 }
 
 /// State an instruction reads or writes without naming it.
@@ -389,6 +394,8 @@ pub const ABSENT: u16 = 0xffff;
 pub struct Row {
     /// Mnemonic without an encoding suffix.
     pub name: &'static str,
+    /// The row's identity, to match on.
+    pub op: Op,
     /// Its encoding.
     pub enc: Enc,
     /// Opcode at each [`Level`], or [`ABSENT`].

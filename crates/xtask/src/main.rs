@@ -9,7 +9,11 @@ use std::process::ExitCode;
 use wavemill_isa::row::Enc;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/xtask lies two levels down").to_owned()
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("crates/xtask lies two levels down")
+        .to_owned()
 }
 
 /// Every generated file with its content.
@@ -20,7 +24,8 @@ fn generated() -> Result<Vec<(PathBuf, String)>, String> {
         let text = std::fs::read_to_string(root().join(&file)).map_err(|e| format!("{file}: {e}"))?;
         lines.extend(table::parse(&file, &text)?);
     }
-    Ok(vec![(root().join("crates/isa/src/gen/rows.rs"), table::emit(&lines))])
+    let out = root().join("crates/isa/src/gen");
+    Ok(vec![(out.join("rows.rs"), table::emit(&lines)), (out.join("op.rs"), table::emit_ops(&lines))])
 }
 
 fn run(args: &[String]) -> Result<(), String> {

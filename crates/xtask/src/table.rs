@@ -208,18 +208,51 @@ fn attribute(l: &mut Line, word: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The variants of `Op`, one per line: the mnemonic, or where several lines share one, the mnemonic for the line that
+/// reaches furthest and the mnemonic with its first level for the others.
+pub fn ops(lines: &[Line]) -> Vec<String> {
+    let last = |l: &Line| l.opcode.iter().rposition(|&op| op != ABSENT);
+    lines
+        .iter()
+        .map(|l| {
+            let newest = lines.iter().filter(|o| o.name == l.name).max_by_key(|o| last(o)).unwrap_or(l);
+            match l.opcode.iter().position(|&op| op != ABSENT) {
+                Some(first) if !std::ptr::eq(newest, l) => format!("{}_gfx{}", l.name, LEVELS[first]),
+                _ => l.name.clone(),
+            }
+        })
+        .collect()
+}
+
+/// The Rust source of `Op`.
+pub fn emit_ops(lines: &[Line]) -> String {
+    let mut out = String::from(
+        "// Written by `cargo xtask gen` from isa/*.isa. Do not edit.\n\n\
+         /// An instruction's identity: one variant per row, to match on. Where rows of several generations share a\n\
+         /// mnemonic, the older ones have their first level as a suffix.\n\
+         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]\n\
+         #[allow(missing_docs, non_camel_case_types)]\n#[repr(u16)]\npub enum Op {\n",
+    );
+    for op in ops(lines) {
+        let _ = writeln!(out, "    {op},");
+    }
+    let _ = writeln!(out, "}}\n\nimpl Op {{\n    /// How many there are.\n    pub const COUNT: usize = {};\n}}", lines.len());
+    out
+}
+
 /// The Rust source of the table.
 pub fn emit(lines: &[Line]) -> String {
+    let ops = ops(lines);
     let mut out = String::from(
         "// Written by `cargo xtask gen` from isa/*.isa. Do not edit.\n\
          use crate::row::{Access::*, Class, Class::*, Enc::{self, *}, Kind, Kind::*, Operand, Role::{self, *}, Row, Ty};\n\
-         use crate::row::Access;\n\n\
+         use crate::row::Access;\nuse super::op::Op;\n\n\
          const fn o(role: Role, access: Access, kind: Kind, bits: u16, count: u8, class: Class) -> Operand {\n    \
          Operand { role, access, ty: Ty { kind, bits, count }, class }\n}\n\n\
          #[allow(clippy::too_many_arguments)]\n\
-         const fn r(\n    name: &'static str,\n    enc: Enc,\n    opcode: [u16; 8],\n    operands: &'static [Operand],\n    \
+         const fn r(\n    name: &'static str,\n    op: Op,\n    enc: Enc,\n    opcode: [u16; 8],\n    operands: &'static [Operand],\n    \
          flags: u32,\n    neg_sext: (u8, u8),\n    addr: u16,\n    reads_writes: (u8, u8),\n    counters: u8,\n    \
-         section: &'static str,\n) -> Row {\n    Row {\n        name, enc, opcode, operands, flags, neg: neg_sext.0, \
+         section: &'static str,\n) -> Row {\n    Row {\n        name, op, enc, opcode, operands, flags, neg: neg_sext.0, \
          sext: neg_sext.1, addr,\n        reads: reads_writes.0, writes: reads_writes.1, counters, section,\n    }\n}\n\n",
     );
     let _ = writeln!(
@@ -227,8 +260,8 @@ pub fn emit(lines: &[Line]) -> String {
         "/// Every instruction, in the table's order.\npub static ROWS: [Row; {}] = [",
         lines.len()
     );
-    for l in lines {
-        let ops: Vec<String> = l
+    for (l, op) in lines.iter().zip(ops) {
+        let operands: Vec<String> = l
             .operands
             .iter()
             .map(|o| {
@@ -242,11 +275,11 @@ pub fn emit(lines: &[Line]) -> String {
             l.opcode.iter().map(|&op| if op == ABSENT { "!0".into() } else { op.to_string() }).collect();
         let _ = writeln!(
             out,
-            "    r({:?}, {:?}, [{}], &[{}], {:#x}, ({}, {}), {:#x}, ({}, {}), {}, {:?}),",
+            "    r({:?}, Op::{op}, {:?}, [{}], &[{}], {:#x}, ({}, {}), {:#x}, ({}, {}), {}, {:?}),",
             l.name,
             l.enc,
             opcode.join(", "),
-            ops.join(", "),
+            operands.join(", "),
             l.flags,
             l.neg,
             l.sext,

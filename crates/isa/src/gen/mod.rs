@@ -1,4 +1,6 @@
 //! Code that `cargo xtask gen` writes from `isa/*.isa`. Edit the table, not this.
 
 #[rustfmt::skip]
+pub mod op;
+#[rustfmt::skip]
 pub mod rows;
