@@ -344,7 +344,7 @@ flags! {
     /// The sources are swapped on their way in, so that src0 cannot be LDS_DIRECT.
     REV = 28, "rev";
     /// The hardware promises an error bound, not bits; our result is within it.
-    APPROX = 29, "approx";
+    APPROX = 30, "approx";
     /// SCC (gfx90a) is not encoded: the atomic is never system coherent.
     NOSCC = 29, "noscc";
 }
