@@ -2,7 +2,7 @@
 
 use super::Draft;
 use super::constant::{self, Reading};
-use super::memory::{DataFile, address, coherence};
+use super::memory::{DataFile, address, coherence, system_coherence};
 use super::misfit::{Fit, Misfit, Why};
 use super::modifier::{Mod, Set};
 use super::operand::{Kind, Line, Op};
@@ -77,7 +77,6 @@ pub(super) fn encode(line: &Line) -> Fit<Draft> {
         return Misfit::modifier(Mod::Glc, "this atomic returns a result on gfx90a only");
     }
     let vi = line.level.is_vi_plus();
-    let gfx90a = line.level == Level::Gfx90a;
     let mut flag_bit = |m: Mod, field| {
         if mods.on(m) {
             draft.inst.put(field, 1);
@@ -89,8 +88,8 @@ pub(super) fn encode(line: &Line) -> Fit<Draft> {
     flag_bit(Mod::Slc, if vi && !typed { bits::MUBUF_SLC } else { bits::BUF_SLC });
     flag_bit(Mod::Lds, bits::MUBUF_LDS);
     flag_bit(Mod::Addr64, bits::BUF_ADDR64);
-    if gfx90a {
-        flag_bit(Mod::Scc, if typed { bits::MTBUF_SCC } else { bits::MUBUF_SCC });
+    if mods.on(Mod::Scc) {
+        system_coherence(&mut draft, if typed { bits::MTBUF_SCC } else { bits::MUBUF_SCC });
     }
     draft.inst.put(bits::BUF_OFFSET, mods.offset as u32);
     if tfe {

@@ -8,7 +8,7 @@ use super::operand::{Kind, Line, Op};
 use super::register::File;
 use super::salu::register;
 use wavemill_isa::encoding::bits;
-use wavemill_isa::{Enc, Form, Inst, Level, Operand, Role, Row, flag, regs};
+use wavemill_isa::{Enc, Field, Form, Inst, Level, Operand, Role, Row, flag, regs};
 
 /// Vector data of one instruction lies in the VGPRs or, on gfx90a, in the AccVGPRs: all of it in one file.
 #[derive(Default)]
@@ -57,6 +57,16 @@ pub(super) fn coherence(line: &Line) -> Fit<()> {
         return Misfit::modifier(Mod::Scc, "scc is a cache bit of gfx90a only");
     }
     Ok(())
+}
+
+/// Sets gfx90a's scc, unless the instruction has no such bit: LLVM drops it there silently.
+pub(super) fn system_coherence(draft: &mut Draft, field: Field) {
+    if draft.inst.row.has(flag::NOSCC) {
+        draft.warning = Some("scc is lost: this atomic is never system coherent");
+        draft.lost = " scc";
+    } else {
+        draft.inst.put(field, 1);
+    }
 }
 
 /// Modifiers of scalar memory instructions.
@@ -295,7 +305,7 @@ pub(super) fn flat(line: &Line) -> Fit<Draft> {
     draft.inst.put(bits::FLAT_GLC, mods.on(Mod::Glc).into());
     draft.inst.put(bits::FLAT_SLC, mods.on(Mod::Slc).into());
     if mods.on(Mod::Scc) {
-        draft.inst.put(bits::FLAT_SCC, 1);
+        system_coherence(&mut draft, bits::FLAT_SCC);
     }
     if lds {
         draft.inst.put(bits::FLAT_LDS, 1);

@@ -19,7 +19,7 @@ mod special;
 mod suggest;
 mod valu;
 
-use crate::expr::{BinOp, Expr, Op as ExprOp, Variant};
+use crate::expr::{BinOp, Expr, Op as ExprOp, Variant, write_int};
 use crate::fixup::{Fixup, FixupKind};
 use crate::lex::{Tok, Token};
 use crate::parser::Parser;
@@ -46,8 +46,10 @@ pub struct Encoded {
     pub name: &'static str,
     /// How many address registers an image instruction was written with; the encoding does not say.
     pub vaddr: u8,
-    /// A branch distance as written, which may be signed or not.
-    pub raw: Option<i64>,
+    /// A constant that was written with a sign the encoding does not keep.
+    pub negative: Option<i16>,
+    /// A modifier that was written but has no place in the encoding.
+    pub lost: &'static str,
 }
 
 impl std::ops::Deref for Encoded {
@@ -71,12 +73,23 @@ struct Draft {
     /// What was lost although it assembles.
     warning: Option<&'static str>,
     vaddr: u8,
-    raw: Option<i64>,
+    negative: Option<i16>,
+    lost: &'static str,
 }
 
 impl Draft {
     fn new(inst: Inst) -> Draft {
-        Draft { inst, literal: None, k: None, expr: None, branch: false, warning: None, vaddr: 0, raw: None }
+        Draft {
+            inst,
+            literal: None,
+            k: None,
+            expr: None,
+            branch: false,
+            warning: None,
+            vaddr: 0,
+            negative: None,
+            lost: "",
+        }
     }
 
     /// The literal is an expression: operand `i`.
@@ -206,7 +219,8 @@ fn finish(p: &mut Parser<'_>, mut line: Line, draft: Draft, name: &'static str) 
         };
         fixups[0] = Some(Fixup { offset, kind, expr, span: line.op_span(at) });
     }
-    Encoded { inst: draft.inst, fixups, name, vaddr: draft.vaddr, raw: draft.raw }
+    let Draft { inst, vaddr, negative, lost, .. } = draft;
+    Encoded { inst, fixups, name, vaddr, negative, lost }
 }
 
 /// Whether a literal expression is taken relative to its place: LLVM's rule, by the look of it.
@@ -224,16 +238,18 @@ fn pc_relative(expr: &Expr) -> bool {
 /// Writes an instruction's text, without the leading tab.
 pub fn print(instruction: &Encoded, p: &Parser<'_>, out: &mut Vec<u8>) {
     let mut symbol = Vec::new();
-    let fixup = instruction.fixups[0].as_ref();
-    if let Some(fixup) = fixup {
+    if let Some(fixup) = &instruction.fixups[0] {
         fixup.expr.print(&p.symbols, &mut symbol);
+    } else if let Some(number) = instruction.negative {
+        write_int(number.into(), &mut symbol);
     }
     let start = out.len();
-    let printer = Printer::new(p.target).with_image_address(instruction.vaddr);
-    let symbol = fixup.map(|_| symbol.as_slice());
+    let printer = Printer::new(p.target).from_source(instruction.vaddr);
+    let symbol = (!symbol.is_empty()).then_some(symbol.as_slice());
     if printer.named(&instruction.inst, instruction.name, symbol, out).is_err() {
         // What can be assembled but names nothing known: the mnemonic alone.
         out.truncate(start);
         out.extend_from_slice(instruction.name.as_bytes());
     }
+    out.extend_from_slice(instruction.lost.as_bytes());
 }

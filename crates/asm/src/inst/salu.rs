@@ -22,7 +22,14 @@ pub(super) fn encode(line: &Line) -> Fit<Draft> {
         let value = match operand.role {
             Role::Sdst => register(i, op, operand.ty.dwords())?,
             Role::Ssrc0 | Role::Ssrc1 => source(line, &mut draft, i, op, operand)?,
-            Role::Simm16 | Role::Uimm16 | Role::Imm16 => constant16(i, op, operand.role)?,
+            Role::Simm16 | Role::Uimm16 => constant16(i, op, operand.role)?,
+            Role::Imm16 => {
+                let value = constant16(i, op, operand.role)?;
+                if let Kind::Number(Number::Int(n @ -16..=-1)) = op.kind {
+                    draft.negative = Some(n as i16);
+                }
+                value
+            }
             Role::K => match op.kind {
                 Kind::Number(Number::Int(n)) if !op.modified() => {
                     draft.inst.len = 8;
@@ -36,7 +43,7 @@ pub(super) fn encode(line: &Line) -> Fit<Draft> {
                     0
                 }
                 Kind::Number(Number::Int(n)) => {
-                    draft.raw = Some(n);
+                    draft.negative = i16::try_from(n).ok().filter(|n| *n < 0);
                     n as u32 & 0xffff
                 }
                 _ => return Misfit::op(i, Why::Text("expected a label or a number")),

@@ -519,6 +519,7 @@ fn apply_modifiers(line: &Line, draft: &mut Draft) -> Fit<()> {
                     // LLVM drops it silently.
                     draft.warning =
                         Some("clamp is lost: GFX6 and GFX7 have no bit for it beside a scalar destination");
+                    draft.lost = " clamp";
                 } else {
                     inst.put(field, 1);
                 }

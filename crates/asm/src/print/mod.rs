@@ -23,6 +23,8 @@ type Printed = Result<(), Invalid>;
 pub struct Printer {
     target: Target,
     level: Level,
+    /// What is printed comes from source text, not from bits alone.
+    from_source: bool,
     /// Registers of an image address where the source said how many; the encoding does not.
     image_address: u8,
 }
@@ -30,13 +32,14 @@ pub struct Printer {
 impl Printer {
     /// A printer for a target.
     pub fn new(target: Target) -> Self {
-        Printer { target, level: target.level(), image_address: 0 }
+        Printer { target, level: target.level(), from_source: false, image_address: 0 }
     }
 
-    /// The same printer for an image instruction whose address was written with this many registers; 0 for unknown.
+    /// The same printer for an instruction that was just assembled. An image instruction's address was written with
+    /// `image_address` registers.
     #[must_use]
-    pub fn with_image_address(self, registers: u8) -> Self {
-        Printer { image_address: registers, ..self }
+    pub fn from_source(self, image_address: u8) -> Self {
+        Printer { from_source: true, image_address, ..self }
     }
 
     /// Appends the instruction's text. `symbol` is printed in place of the literal or branch constant, for operands

@@ -12,18 +12,38 @@ pub(super) fn small_or_hex(n: u32, out: &mut Vec<u8>) {
     if n <= 64 { dec(n, out) } else { hex(n as u64, out) }
 }
 
+/// The numbers below 1000 in decimal, left-aligned, with their lengths: copying four bytes and dropping what is too
+/// much is quicker than copying as many as there are.
+static DECIMAL: [([u8; 3], u8); 1000] = {
+    let mut table = [([b'0'; 3], 1); 1000];
+    let mut n = 0;
+    while n < 1000 {
+        let digits = [b'0' + (n / 100) as u8, b'0' + (n / 10 % 10) as u8, b'0' + (n % 10) as u8];
+        table[n] = match n {
+            0..=9 => ([digits[2], 0, 0], 1),
+            10..=99 => ([digits[1], digits[2], 0], 2),
+            _ => (digits, 3),
+        };
+        n += 1;
+    }
+    table
+};
+
 /// Appends a number in decimal.
-pub(super) fn dec(mut n: u32, out: &mut Vec<u8>) {
-    if n < 10 {
-        out.push(b'0' + n as u8);
+#[inline]
+pub(super) fn dec(n: u32, out: &mut Vec<u8>) {
+    if let Some((digits, len)) = DECIMAL.get(n as usize) {
+        out.extend_from_slice(digits);
+        out.truncate(out.len() - 3 + *len as usize);
         return;
     }
+    let mut rest = n;
     let mut buffer = [0u8; 10];
     let mut at = buffer.len();
-    while n > 0 {
+    while rest > 0 {
         at -= 1;
-        buffer[at] = b'0' + (n % 10) as u8;
-        n /= 10;
+        buffer[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
     }
     out.extend_from_slice(&buffer[at..]);
 }
@@ -64,8 +84,12 @@ pub(super) fn signed_hex(n: i64, out: &mut Vec<u8>) {
 }
 
 /// Appends `v5` or `v[5:6]`.
+#[inline]
 pub(super) fn register(file: &str, index: u32, dwords: u8, out: &mut Vec<u8>) {
-    out.extend_from_slice(file.as_bytes());
+    match file.as_bytes() {
+        [letter] => out.push(*letter),
+        name => out.extend_from_slice(name),
+    }
     if dwords == 1 {
         dec(index, out);
     } else {
@@ -181,8 +205,8 @@ impl Printer {
                     return Err(Invalid);
                 }
                 let index = code as usize - 240;
-                if op.ty.bits == 16 && op.ty.count == 1 && !op.ty.is_float() {
-                    // A float in a 16-bit integer operand prints as the bits it stands for.
+                if op.ty.bits == 16 && op.ty.count == 1 && !op.ty.is_float() && !self.from_source {
+                    // LLVM disassembles a float in a 16-bit integer operand as the bits it stands for.
                     hex(regs::INLINE_FLOATS[index].0 as u64, out);
                 } else {
                     float(index, op.ty, out);
