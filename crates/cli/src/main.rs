@@ -3,6 +3,7 @@
 //! Every subcommand has a file of its own; this one only picks it. Exit status: 0 success, 1 the input or a check
 //! failed, 2 wrong usage.
 
+mod disasm;
 mod isa;
 mod mc;
 mod suggest;
@@ -26,6 +27,8 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Show the code of an object as llvm-objdump does
+    Disasm(disasm::Disasm),
     /// Look instructions up
     #[command(subcommand)]
     Isa(isa::Isa),
@@ -34,6 +37,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Mc { args } => mc::run(&args),
+        Command::Disasm(args) => disasm::run(&args),
         Command::Isa(command) => isa::run(command),
     }
 }

@@ -349,6 +349,26 @@ pub const fn operand_field(enc: Enc, form: Form, role: Role) -> Field {
     }
 }
 
+/// [`operand_field`] as a table.
+static FIELDS: [[[Field; Role::ALL.len()]; 4]; Enc::ALL.len()] = {
+    let forms = [Form::Base, Form::Vop3, Form::Sdwa, Form::Dpp];
+    let mut table = [[[Field::new(0, 0); Role::ALL.len()]; 4]; Enc::ALL.len()];
+    let mut e = 0;
+    while e < Enc::ALL.len() {
+        let mut f = 0;
+        while f < 4 {
+            let mut r = 0;
+            while r < Role::ALL.len() {
+                table[e][f][r] = operand_field(Enc::ALL[e], forms[f], Role::ALL[r]);
+                r += 1;
+            }
+            f += 1;
+        }
+        e += 1;
+    }
+    table
+};
+
 /// An instruction: a row, the form it is encoded in, and its bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Inst {
@@ -370,7 +390,7 @@ impl Inst {
         if role == Role::Data0 && self.row.has(flag::GDS_ONLY) {
             return Field::new(32, 8);
         }
-        operand_field(self.row.enc, self.form, role)
+        FIELDS[self.row.enc as usize][self.form as usize][role as usize]
     }
 
     /// The field of one of the row's operands, where role and encoding alone do not say: VCC is a carry-out in one

@@ -45,12 +45,19 @@ impl Printer {
     /// Appends the instruction's text. `symbol` is printed in place of the literal or branch constant, for operands
     /// that are expressions yet to be resolved. On an error what was appended is to be thrown away.
     pub fn inst(&self, inst: &Inst, symbol: Option<&[u8]>, out: &mut Vec<u8>) -> Printed {
-        self.named(inst, inst.row.name, symbol, out)
+        out.extend_from_slice(inst.row.padded_name());
+        out.truncate(out.len() - 32 + inst.row.name.len());
+        self.unnamed(inst, symbol, out)
     }
 
     /// [`Printer::inst`] under another name, for aliases that are echoed.
     pub fn named(&self, inst: &Inst, name: &str, symbol: Option<&[u8]>, out: &mut Vec<u8>) -> Printed {
         out.extend_from_slice(name.as_bytes());
+        self.unnamed(inst, symbol, out)
+    }
+
+    /// What follows the mnemonic.
+    fn unnamed(&self, inst: &Inst, symbol: Option<&[u8]>, out: &mut Vec<u8>) -> Printed {
         self.suffix(inst, out);
         match inst.row.enc {
             Enc::Sop2 | Enc::Sopk | Enc::Sop1 | Enc::Sopc | Enc::Sopp => self.salu(inst, symbol, out),
