@@ -1,11 +1,13 @@
 //! From an assembled object to ELF bytes: which symbols the file has, in which order, and what they say.
 
+mod lines;
+
 use crate::Output;
 use crate::expr::{Expr, Op};
 use crate::object::{Address, Object, RelocationTarget};
-use crate::section::{Section, types};
+use crate::section::{Section, flags, types};
 use crate::symbol::{Binding, SymId, SymType, Symbol, Symbols, Visibility};
-use wavemill_object::elf::{self, ELFOSABI_AMDGPU_HSA, SHN_AMDGPU_LDS, STT_AMDGPU_HSA_KERNEL};
+use wavemill_object::elf::{self, SHN_AMDGPU_LDS, STT_AMDGPU_HSA_KERNEL};
 use wavemill_object::write::{self, Home};
 
 const SHN_ABS: u16 = 0xfff1;
@@ -31,7 +33,7 @@ fn build(object: &Object, symbols: &Symbols, sections: &[Section]) -> Result<wri
         os_abi: object.header.os_abi,
         abi_version: object.header.abi_version,
         flags: object.header.flags,
-        implicit_addends: object.header.os_abi != ELFOSABI_AMDGPU_HSA,
+        implicit_addends: !object.rela,
         ..write::Object::default()
     };
     let mut numbers = Numbers { sections: vec![None; sections.len()], symbols: vec![None; symbols.len()] };
@@ -55,40 +57,76 @@ fn build(object: &Object, symbols: &Symbols, sections: &[Section]) -> Result<wri
             };
             relocations.push(write::Relocation { offset: r.offset, ty: r.ty, symbol, addend: r.addend });
         }
-        let mut contents = if section.ty == types::NOBITS { Vec::new() } else { data.data.clone() };
-        if file.implicit_addends {
-            relocations.iter().for_each(|r| put_addend(r, &mut contents));
-        }
+        let bits = section.ty != types::NOBITS;
         file.sections.push(write::Section {
             name: section.name.to_string(),
             ty: section.ty,
             flags: section.flags.into(),
             align: data.align,
             entsize: section.entsize.into(),
-            data: contents,
+            data: if bits { data.data.clone() } else { Vec::new() },
             memory_size: data.size,
             relocations,
             link: section.linked.and_then(|id| home_section(object, id)).and_then(|s| numbers.sections[s]),
             group: section.group.and_then(|(id, comdat)| Some((numbers.symbols[id.0 as usize]?, comdat))),
         });
     }
+    add_lines(object, sections, &numbers, &mut file);
     if let Some(listed) = &object.addrsig {
         file.addrsig = Some(listed.iter().filter_map(|id| numbers.symbols[id.0 as usize]).collect());
     }
     Ok(file)
 }
 
+/// Adds the line table that `.file` and `.loc` ask for.
+fn add_lines(object: &Object, sections: &[Section], numbers: &Numbers, file: &mut write::Object) {
+    let Some(table) = lines::tables(object) else { return };
+    let debug = |name: &str| write::Section {
+        name: name.into(),
+        ty: types::PROGBITS,
+        align: 1,
+        ..Default::default()
+    };
+    let at = file.sections.iter().position(|s| s.name == ".debug_line").unwrap_or_else(|| {
+        file.sections.push(debug(".debug_line"));
+        file.sections.len() - 1
+    });
+    let strings = file.symbols.len();
+    if !table.strings.is_empty() {
+        let flags = u64::from(flags::MERGE | flags::STRINGS);
+        file.sections.push(write::Section {
+            flags,
+            entsize: 1,
+            data: table.strings,
+            ..debug(".debug_line_str")
+        });
+        let home = Home::Section(file.sections.len() - 1);
+        file.symbols.push(write::Symbol { ty: STT_SECTION, home, ..Default::default() });
+    }
+    let section = &mut file.sections[at];
+    let start = section.data.len() as u64;
+    section.data.extend_from_slice(&table.lines);
+    for (offset, ty, target, addend) in table.relocations {
+        let symbol = match target {
+            lines::Target::Strings => Some(strings),
+            lines::Target::Code(id) => {
+                sections[id.0 as usize].begin.and_then(|s| numbers.symbols[s.0 as usize])
+            }
+        };
+        let relocation = write::Relocation { offset: start + offset, ty, symbol, addend };
+        if file.implicit_addends {
+            put_addend(&relocation, &mut section.data);
+        }
+        section.relocations.push(relocation);
+    }
+}
+
 /// Puts a relocation's addend where it applies.
 fn put_addend(relocation: &write::Relocation, contents: &mut [u8]) {
     let size = elf::reloc_type(relocation.ty).map_or(0, |t| usize::from(t.size));
-    let value = match relocation.ty {
-        // Branches count words from the next instruction.
-        elf::R_AMDGPU_REL16 => (relocation.addend - 4) / 4,
-        _ => relocation.addend,
-    };
     let start = usize::try_from(relocation.offset).unwrap_or(usize::MAX);
     if let Some(place) = contents.get_mut(start..).and_then(|c| c.get_mut(..size)) {
-        place.copy_from_slice(&value.to_le_bytes()[..size]);
+        place.copy_from_slice(&relocation.addend.to_le_bytes()[..size]);
     }
 }
 
@@ -115,6 +153,11 @@ fn add_symbols(
             RelocationTarget::None => None,
         };
         if let Some(id) = id {
+            used[id.0 as usize] = true;
+        }
+    }
+    if !object.files.is_empty() {
+        for id in lines::sections(object).into_iter().filter_map(|s| sections[s.0 as usize].begin) {
             used[id.0 as usize] = true;
         }
     }

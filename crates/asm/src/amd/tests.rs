@@ -4,8 +4,16 @@ use crate::{Options, Os, Output, OutputType, assemble, elf};
 use wavemill_isa::target::{Target, processor};
 
 /// The sources in `testdata`.
-const SOURCES: [&str; 6] =
-    ["descriptor-gfx803", "descriptor-gfx90a", "kernel-code", "metadata", "pal", "pal-pairs"];
+const SOURCES: [&str; 8] = [
+    "descriptor-gfx803",
+    "descriptor-gfx90a",
+    "kernel-code",
+    "lines-dwarf4",
+    "lines-dwarf5",
+    "metadata",
+    "pal",
+    "pal-pairs",
+];
 
 fn read(name: &str) -> Vec<u8> {
     let path = format!("{}/src/amd/testdata/{name}", env!("CARGO_MANIFEST_DIR"));
