@@ -50,10 +50,15 @@ pub(super) fn block(p: &mut Parser<'_>, at: Span) -> Result<(), Diag> {
     result
 }
 
-fn new_block() -> Block {
+fn new_block(p: &Parser<'_>) -> Block {
     let mut words = [const { Expr::Const(0) }; Word::ALL.len()];
     for f in descriptor::FIELDS.iter().filter(|f| f.width > 0 && f.default != 0) {
         set(&mut words, f, Expr::Const(f.default.into()));
+    }
+    if p.target.tgsplit
+        && let Some(field) = descriptor::by_directive(".amdhsa_tg_split")
+    {
+        set(&mut words, field, Expr::Const(1));
     }
     Block {
         words,
@@ -82,7 +87,7 @@ fn set(words: &mut [Expr; Word::ALL.len()], field: &Field, value: Expr) {
 
 /// Reads directives up to `.end_amdhsa_kernel`.
 fn read(p: &mut Parser<'_>) -> Result<Block, Diag> {
-    let mut block = new_block();
+    let mut block = new_block(p);
     loop {
         while p.lex.eat(Tok::Eol) {}
         if p.lex.kind() != Tok::Ident {
