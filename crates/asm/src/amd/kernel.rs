@@ -14,7 +14,7 @@ use wavemill_object::limits::{Limits, MAX_USER_SGPRS, SGPRS_FOR_INIT_BUG};
 /// What a block has said so far.
 struct Block {
     /// The descriptor's words, in the order of [`Word::ALL`].
-    words: [Expr; Word::ALL.len()],
+    words: [bits::Word; Word::ALL.len()],
     seen: Vec<&'static str>,
     next_free_vgpr: Option<(Expr, Span)>,
     next_free_sgpr: Option<(Expr, Span)>,
@@ -51,14 +51,14 @@ pub(super) fn block(p: &mut Parser<'_>, at: Span) -> Result<(), Diag> {
 }
 
 fn new_block(p: &Parser<'_>) -> Block {
-    let mut words = [const { Expr::Const(0) }; Word::ALL.len()];
+    let mut words = std::array::from_fn(|_| bits::Word::zero());
     for f in descriptor::FIELDS.iter().filter(|f| f.width > 0 && f.default != 0) {
-        set(&mut words, f, Expr::Const(f.default.into()));
+        set(&mut words, f, Expr::Const(f.default.into()), Some(f.default.into()));
     }
     if p.target.tgsplit
         && let Some(field) = descriptor::by_directive(".amdhsa_tg_split")
     {
-        set(&mut words, field, Expr::Const(1));
+        set(&mut words, field, Expr::Const(1), Some(1));
     }
     Block {
         words,
@@ -75,14 +75,19 @@ fn new_block(p: &Parser<'_>) -> Block {
     }
 }
 
-fn set(words: &mut [Expr; Word::ALL.len()], field: &Field, value: Expr) {
+/// Sets a field; `number` is the value's number, if it has one by now.
+fn set(words: &mut [bits::Word; Word::ALL.len()], field: &Field, value: Expr, number: Option<u64>) {
     let word = &mut words[field.word as usize];
-    if usize::from(field.width) == 8 * field.word.size() {
-        *word = value;
+    if is_whole(field) {
+        word.replace(value, number);
     } else {
-        let old = std::mem::replace(word, Expr::Const(0));
-        *word = bits::set(old, value, field.shift, field.mask());
+        word.set(value, number, field.shift, field.mask());
     }
+}
+
+/// Has the field a word of its own?
+fn is_whole(field: &Field) -> bool {
+    usize::from(field.width) == 8 * field.word.size()
 }
 
 /// Reads directives up to `.end_amdhsa_kernel`.
@@ -172,21 +177,21 @@ fn take(
         return out_of_range();
     }
     match field.meaning {
-        Meaning::Bits => set(&mut block.words, field, value),
+        Meaning::Bits => set(&mut block.words, field, value, number),
         Meaning::UserSgprs(count) => {
-            set(&mut block.words, field, value);
+            set(&mut block.words, field, value, number);
             block.implied_user_sgprs += if known != 0 { u64::from(count) } else { 0 };
         }
         Meaning::PreloadLength => {
             if known > u64::from(MAX_USER_SGPRS) {
                 return out_of_range();
             }
-            set(&mut block.words, field, value);
+            set(&mut block.words, field, value, number);
             block.implied_user_sgprs += known;
             block.preload_length = known;
         }
         Meaning::PreloadOffset => {
-            set(&mut block.words, field, value);
+            set(&mut block.words, field, value, number);
             block.preload_offset = known;
         }
         Meaning::UserSgprCount => block.user_sgprs = Some(known),
@@ -252,10 +257,11 @@ fn finish(p: &Parser<'_>, block: &mut Block) -> Result<(), Diag> {
     ];
     for (directive, count, at) in counts {
         let Some(field) = descriptor::by_directive(directive) else { continue };
-        if p.eval(&count).is_some_and(|n| n as u64 >> field.width != 0) {
+        let number = p.eval(&count).map(|n| n as u64);
+        if number.is_some_and(|n| n >> field.width != 0) {
             return Err(Diag::error(at, "value out of range"));
         }
-        set(&mut block.words, field, count);
+        set(&mut block.words, field, count, number);
     }
 
     let implied = block.implied_user_sgprs;
@@ -269,10 +275,10 @@ fn finish(p: &Parser<'_>, block: &mut Block) -> Result<(), Diag> {
         if user_sgprs >> field.width != 0 {
             return Err(p.token_error("too many user SGPRs enabled"));
         }
-        set(&mut block.words, field, Expr::Const(user_sgprs as i64));
+        set(&mut block.words, field, Expr::Const(user_sgprs as i64), Some(user_sgprs));
     }
 
-    let Some(kernarg_size) = p.eval(&block.words[Word::KernargSize as usize]) else {
+    let Some(kernarg_size) = p.eval(&block.words[Word::KernargSize as usize].value()) else {
         return Err(p.token_error("Kernarg size should be resolvable"));
     };
     let preloaded = (block.preload_length + block.preload_offset) * 4;
@@ -289,7 +295,8 @@ fn accum_offset(p: &Parser<'_>, block: &mut Block, vgprs: &Expr) -> Result<(), D
     let Some(offset) = block.accum_offset.clone() else {
         return Err(p.token_error(".amdhsa_accum_offset directive is required"));
     };
-    if let Some(offset) = p.eval(&offset) {
+    let number = p.eval(&offset);
+    if let Some(offset) = number {
         if !(4..=256).contains(&offset) || offset % 4 != 0 {
             return Err(p.token_error("accum_offset should be in range [4..256] in increments of 4"));
         }
@@ -299,7 +306,8 @@ fn accum_offset(p: &Parser<'_>, block: &mut Block, vgprs: &Expr) -> Result<(), D
     }
     if let Some(field) = descriptor::by_directive(".amdhsa_accum_offset") {
         let fours = Expr::binary(BinOp::Div, offset, Expr::Const(4));
-        set(&mut block.words, field, Expr::binary(BinOp::Sub, fours, Expr::Const(1)));
+        let stored = number.map(|n| n as u64 / 4 - 1);
+        set(&mut block.words, field, Expr::binary(BinOp::Sub, fours, Expr::Const(1)), stored);
     }
     Ok(())
 }
@@ -322,13 +330,12 @@ fn print(p: &mut Parser<'_>, name: &str, block: &Block) {
                 Expr::Const(i64::from(xnack(p)))
             }
             Meaning::AccumOffset => {
-                let fours =
-                    Expr::binary(BinOp::Add, bits::get(word, field.shift, field.mask()), Expr::Const(1));
+                let fours = Expr::binary(BinOp::Add, word.get(field.shift, field.mask()), Expr::Const(1));
                 Expr::binary(BinOp::Mul, fours, Expr::Const(4))
             }
             Meaning::Bits if field.name == "uses_dynamic_stack" && version(p) < 5 => continue,
-            _ if usize::from(field.width) == 8 * field.word.size() => word.clone(),
-            _ => bits::get(word, field.shift, field.mask()),
+            _ if is_whole(field) => word.value(),
+            _ => word.get(field.shift, field.mask()),
         };
         p.out.raw(b"\t\t");
         p.out.raw(field.directive.as_bytes());
@@ -368,7 +375,7 @@ fn write(p: &mut Parser<'_>, name: &str, block: &Block, at: Span) -> Result<(), 
             Word::EntryOffset => {
                 Expr::binary(BinOp::Sub, Expr::Sym(code, Variant::REL64), Expr::sym(descriptor))
             }
-            _ => block.words[word as usize].clone(),
+            _ => block.words[word as usize].value(),
         };
         emit::value(p, &value, word.size() as u8, at)?;
     }
