@@ -8,15 +8,18 @@ pub use amd::AmdFn;
 pub use variant::Variant;
 
 use crate::object::Object;
-use crate::symbol::{SymId, Symbols};
+use crate::symbol::{Home, SymId, Symbols};
 use std::cell::Cell;
 use std::rc::Rc;
 use wavemill_isa::Target;
 
 /// Nesting beyond this is refused when read: everything that walks expressions recurses.
 pub const MAX_DEPTH: u32 = 1000;
+/// Steps one evaluation may take, symbols looked through included: assignments can refer to assignments, and a file
+/// can have many of them.
+pub(crate) const MAX_STEPS: u32 = 50_000;
 /// Nodes an expression may have once everything it refers to is counted in; bounds printing and evaluating.
-pub const MAX_SIZE: u32 = 1 << 20;
+pub const MAX_SIZE: u32 = MAX_STEPS;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -259,7 +262,7 @@ impl Expr {
 
     /// Does it mention the symbol, directly or through the values of others?
     pub fn mentions(&self, symbol: SymId, symbols: &Symbols) -> bool {
-        let mut fuel = MAX_SIZE;
+        let mut fuel = MAX_STEPS;
         mentions(self, symbol, symbols, 0, &mut fuel)
     }
 
@@ -277,7 +280,15 @@ impl Expr {
         match self {
             Expr::Const(value) => write_int(*value, out),
             Expr::Sym(id, variant) => {
+                // A name with `$` in front could be taken for a number elsewhere.
+                let dollar = symbols[*id].name.starts_with('$');
+                if dollar {
+                    out.push(b'(');
+                }
                 symbols.print_name(*id, out);
+                if dollar {
+                    out.push(b')');
+                }
                 if *variant != Variant::NONE {
                     out.push(b'@');
                     out.extend_from_slice(variant.name().as_bytes());
@@ -362,7 +373,7 @@ pub(crate) struct Evaluator<'p> {
 
 impl<'p> Evaluator<'p> {
     fn new(scope: Scope<'p>, through: bool) -> Self {
-        Evaluator { scope, through, fuel: Cell::new(MAX_SIZE) }
+        Evaluator { scope, through, fuel: Cell::new(MAX_STEPS) }
     }
 
     fn target(&self) -> &Target {
@@ -404,7 +415,8 @@ impl<'p> Evaluator<'p> {
         let laid_out = self.scope.object.is_some_and(|o| o.laid_out());
         if let Some(expr) = &symbol.value
             && (variant == Variant::NONE || laid_out)
-            && (self.through || !self.scope.symbols.in_section(id))
+            && (self.through
+                || !matches!(self.scope.symbols.symbol_home(id, 0, &self.fuel), Home::Section(_)))
         {
             // A value that cannot be expressed leaves the symbol standing for itself.
             if let Some(value) = self.value(expr, depth + 1) {

@@ -718,7 +718,9 @@ pub fn parse_real(text: &str) -> Option<f64> {
         [b'0', b'x' | b'X', rest @ ..] => parse_hex_real(rest),
         // Rust's parser rounds correctly but must not see its own spellings of infinity and NaN.
         _ if bytes.iter().all(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-')) => {
-            text.parse().ok()
+            // An exponent without digits counts as zero.
+            let digits = text.trim_end_matches(['+', '-']).trim_end_matches(['e', 'E']);
+            digits.parse().ok()
         }
         _ => None,
     }

@@ -65,6 +65,68 @@ pub(crate) static TYPE_NAMES: &[(&str, u32)] = &[
     ("llvm_lto", types::LLVM_LTO),
 ];
 
+/// The attributes of sections that exist before anyone mentions them: type, flags, entry size. A later `.section`
+/// that says otherwise is an error, one that says nothing gets these.
+pub(crate) fn well_known(name: &str) -> Option<(u32, u32, u32)> {
+    let strings = flags::MERGE | flags::STRINGS;
+    let (flags, entsize) = match name {
+        ".bss" => return Some((types::NOBITS, flags::ALLOC | flags::WRITE, 0)),
+        ".tbss" => return Some((types::NOBITS, flags::ALLOC | flags::WRITE | flags::TLS, 0)),
+        ".text" => (flags::ALLOC | flags::EXECINSTR, 0),
+        ".data" | ".data.rel.ro" => (flags::ALLOC | flags::WRITE, 0),
+        ".tdata" => (flags::ALLOC | flags::WRITE | flags::TLS, 0),
+        ".rodata" | ".gcc_except_table" | ".eh_frame" | ".llvm_stackmaps" | ".llvm_faultmaps" => {
+            (flags::ALLOC, 0)
+        }
+        ".rodata.cst4" => (flags::ALLOC | flags::MERGE, 4),
+        ".rodata.cst8" => (flags::ALLOC | flags::MERGE, 8),
+        ".rodata.cst16" => (flags::ALLOC | flags::MERGE, 16),
+        ".rodata.cst32" => (flags::ALLOC | flags::MERGE, 32),
+        ".debug_str" | ".debug_line_str" => (strings, 1),
+        ".debug_str.dwo" => (strings | flags::EXCLUDE, 1),
+        ".debug_info.dwo"
+        | ".debug_types.dwo"
+        | ".debug_abbrev.dwo"
+        | ".debug_line.dwo"
+        | ".debug_loc.dwo"
+        | ".debug_str_offsets.dwo"
+        | ".debug_rnglists.dwo"
+        | ".debug_macinfo.dwo"
+        | ".debug_macro.dwo"
+        | ".debug_loclists.dwo" => (flags::EXCLUDE, 0),
+        ".debug_abbrev"
+        | ".debug_info"
+        | ".debug_line"
+        | ".debug_frame"
+        | ".debug_pubnames"
+        | ".debug_pubtypes"
+        | ".debug_gnu_pubnames"
+        | ".debug_gnu_pubtypes"
+        | ".debug_loc"
+        | ".debug_aranges"
+        | ".debug_ranges"
+        | ".debug_macinfo"
+        | ".debug_macro"
+        | ".debug_names"
+        | ".debug_str_offsets"
+        | ".debug_addr"
+        | ".debug_rnglists"
+        | ".debug_loclists"
+        | ".debug_cu_index"
+        | ".debug_tu_index"
+        | ".apple_names"
+        | ".apple_objc"
+        | ".apple_namespaces"
+        | ".apple_types"
+        | ".stack_sizes"
+        | ".pseudo_probe"
+        | ".pseudo_probe_desc"
+        | ".llvm_stats" => (0, 0),
+        _ => return None,
+    };
+    Some((types::PROGBITS, flags, entsize))
+}
+
 /// A section's attributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
@@ -134,7 +196,7 @@ impl Section {
         let mut rest = String::new();
         match TYPE_NAMES.iter().find(|(_, ty)| *ty == self.ty) {
             Some((name, _)) => rest.push_str(name),
-            None => _ = write!(rest, "0x{:X}", self.ty),
+            None => _ = write!(rest, "0x{:x}", self.ty),
         }
         if self.entsize != 0 {
             _ = write!(rest, ",{}", self.entsize);

@@ -311,7 +311,8 @@ impl Renderer<'_> {
         let (content, column) = (&text[start..end], at - start);
 
         let mut name: &str = &buffer.name;
-        let marker = self.markers.iter().rev().find(|m| m.at.buffer == span.buffer && m.at.start <= span.start);
+        let marker =
+            self.markers.iter().rev().find(|m| m.at.buffer == span.buffer && m.at.start <= span.start);
         if let Some(marker) = marker {
             let marker_line = self.line(marker.at.buffer, marker.at.start) as i64;
             line = marker.line - 1 + (line - marker_line);

@@ -1,7 +1,8 @@
 //! The symbol table of one assembly: labels, assigned symbols, and what is said about them (binding, type …).
 
-use crate::expr::{BinOp, Expr, Op, UnOp};
+use crate::expr::{BinOp, Expr, MAX_DEPTH, MAX_STEPS, Op, UnOp};
 use crate::section::SectionId;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::{Index, IndexMut};
@@ -114,6 +115,8 @@ pub struct Symbol {
     pub redefinable: bool,
     /// Named by a directive or expression in the source, hence wanted in the symbol table even when undefined.
     pub referenced: bool,
+    /// Where the value points, once that is known: without it chains of assignments would be walked again and again.
+    home: Cell<Home>,
 }
 
 impl Symbol {
@@ -217,6 +220,7 @@ impl Symbols {
             used: false,
             redefinable: false,
             referenced: false,
+            home: Cell::new(Home::Nowhere),
         });
         self.by_name.insert(name, id);
         id
@@ -283,6 +287,13 @@ impl Symbols {
         print_name(&self[id].name, out);
     }
 
+    /// Sets a symbol to an expression.
+    pub fn set_value(&mut self, id: SymId, value: Expr) {
+        let symbol = &mut self[id];
+        symbol.value = Some(value);
+        symbol.home.set(Home::Nowhere);
+    }
+
     /// Is the symbol an address in a section, itself or through its value?
     pub fn in_section(&self, id: SymId) -> bool {
         matches!(self.home(id), Home::Section(_))
@@ -290,30 +301,34 @@ impl Symbols {
 
     /// Where the symbol points.
     pub fn home(&self, id: SymId) -> Home {
-        let mut fuel = 100_000;
-        self.symbol_home(id, 0, &mut fuel)
+        self.symbol_home(id, 0, &Cell::new(MAX_STEPS))
     }
 
     /// Where an expression points.
     pub fn expr_home(&self, expr: &Expr) -> Home {
-        let mut fuel = 100_000;
-        self.home_of(expr, 0, &mut fuel)
+        self.home_of(expr, 0, &Cell::new(MAX_STEPS))
     }
 
-    fn symbol_home(&self, id: SymId, depth: u32, fuel: &mut u32) -> Home {
+    /// As [`Symbols::home`], with a bound on the work that the caller shares.
+    pub(crate) fn symbol_home(&self, id: SymId, depth: u32, fuel: &Cell<u32>) -> Home {
         let symbol = &self[id];
         match (&symbol.value, symbol.place) {
             (_, Some(place)) => Home::Section(place.section),
-            (Some(value), None) => self.home_of(value, depth + 1, fuel),
+            (Some(value), None) => {
+                if symbol.home.get() == Home::Nowhere {
+                    symbol.home.set(self.home_of(value, depth + 1, fuel));
+                }
+                symbol.home.get()
+            }
             (None, None) => Home::Nowhere,
         }
     }
 
-    fn home_of(&self, expr: &Expr, depth: u32, fuel: &mut u32) -> Home {
-        if depth > 2 * crate::expr::MAX_DEPTH || *fuel == 0 {
+    fn home_of(&self, expr: &Expr, depth: u32, fuel: &Cell<u32>) -> Home {
+        if depth > 2 * MAX_DEPTH || fuel.get() == 0 {
             return Home::Nowhere;
         }
-        *fuel -= 1;
+        fuel.set(fuel.get() - 1);
         match expr {
             Expr::Const(_) => Home::Absolute,
             Expr::Sym(id, _) => self.symbol_home(*id, depth, fuel),

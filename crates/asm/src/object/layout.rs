@@ -17,7 +17,12 @@ const S_NOP: [u8; 4] = [0, 0, 0x80, 0xbf];
 
 impl Object {
     /// Lays the object out and fills in what can be known; what cannot becomes relocations. Returns what is wrong.
-    pub(crate) fn finish(&mut self, symbols: &mut Symbols, sections: &[Section], target: &Target) -> Vec<Diag> {
+    pub(crate) fn finish(
+        &mut self,
+        symbols: &mut Symbols,
+        sections: &[Section],
+        target: &Target,
+    ) -> Vec<Diag> {
         let mut problems = Vec::new();
         self.laid_out = true;
         // LEB128 numbers only ever grow, so they must not be looked at before everything else has its place.

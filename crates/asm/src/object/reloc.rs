@@ -171,7 +171,8 @@ impl Object {
             let name = &symbols[b].name;
             match self.address(b, scope) {
                 _ if relative => {
-                    let message = format!("No relocation available to represent this relative expression ({name})");
+                    let message =
+                        format!("No relocation available to represent this relative expression ({name})");
                     return Err(Diag::error(place.span, message));
                 }
                 Address::Undefined | Address::Common => {

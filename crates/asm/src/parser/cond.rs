@@ -78,7 +78,9 @@ impl Parser<'_> {
     pub(super) fn conditional(&mut self, name: &str) -> Option<Res> {
         // All of them start with `.if`, `.el` or `.en`; most directives do not.
         let bytes = name.as_bytes();
-        if bytes.len() < 3 || !matches!((bytes[1] | 0x20, bytes[2] | 0x20), (b'i', b'f') | (b'e', b'l' | b'n')) {
+        if bytes.len() < 3
+            || !matches!((bytes[1] | 0x20, bytes[2] | 0x20), (b'i', b'f') | (b'e', b'l' | b'n'))
+        {
             return None;
         }
         let lower = name.to_ascii_lowercase();
@@ -218,10 +220,7 @@ impl Parser<'_> {
                 self.conditions.current = outer;
                 Ok(())
             }
-            _ => Err(Diag::error(
-                self.statement,
-                "Encountered a .endif that doesn't follow an .if or .else",
-            )),
+            _ => Err(Diag::error(self.statement, "Encountered a .endif that doesn't follow an .if or .else")),
         }
     }
 }

@@ -21,7 +21,9 @@ impl<'a> Parser<'a> {
             let at = p.lex.here();
             let value = p.expr()?;
             match value {
-                Expr::Const(value) if !fits(value, size) => Err(Diag::error(at, "out of range literal value")),
+                Expr::Const(value) if !fits(value, size) => {
+                    Err(Diag::error(at, "out of range literal value"))
+                }
                 value => p.emit_value(&value, size, at),
             }
         })
@@ -361,5 +363,6 @@ fn real_bits(text: &str, size: u8) -> Option<u64> {
     if text.starts_with("0x") || text.starts_with("0X") {
         return Some(u64::from(crate::lex::parse_hex_single(text)?.to_bits()));
     }
-    text.parse::<f32>().ok().map(|v| u64::from(v.to_bits()))
+    let digits = text.trim_end_matches(['+', '-']).trim_end_matches(['e', 'E']);
+    digits.parse::<f32>().ok().map(|v| u64::from(v.to_bits()))
 }

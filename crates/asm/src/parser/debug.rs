@@ -77,7 +77,8 @@ impl Parser<'_> {
             }
             number = Some(value);
         }
-        let mut file = SourceFile { directory: Vec::new(), name: self.escaped_string()?, md5: None, source: None };
+        let mut file =
+            SourceFile { directory: Vec::new(), name: self.escaped_string()?, md5: None, source: None };
         if self.lex.kind() == Tok::Str {
             if number.is_none() {
                 return Err(self.token_error("explicit path specified, but no file number"));
@@ -103,7 +104,12 @@ impl Parser<'_> {
                     }
                     file.source = Some(self.escaped_string()?);
                 }
-                _ => return Err(self.token_error("unexpected token in '.file' directive")),
+                _ => {
+                    if self.lex.kind() == Tok::Ident {
+                        self.lex.bump();
+                    }
+                    return Err(self.token_error("unexpected token in '.file' directive"));
+                }
             }
         }
         // A bare name says nothing the object needs.
@@ -334,7 +340,10 @@ impl Parser<'_> {
                 self.comma()?;
                 operands = format!("{from}, {}", self.dwarf_register()?);
             }
-            ".cfi_def_cfa_register" | ".cfi_same_value" | ".cfi_restore" | ".cfi_return_column"
+            ".cfi_def_cfa_register"
+            | ".cfi_same_value"
+            | ".cfi_restore"
+            | ".cfi_return_column"
             | ".cfi_undefined" => operands = self.dwarf_register()?.to_string(),
             ".cfi_escape" => {
                 loop {
@@ -371,10 +380,7 @@ impl Parser<'_> {
         }
         if self.debug.frames.is_empty() {
             let at = self.statement;
-            self.error(
-                at,
-                "this directive must appear between .cfi_startproc and .cfi_endproc directives",
-            );
+            self.error(at, "this directive must appear between .cfi_startproc and .cfi_endproc directives");
             if name == ".cfi_endproc" {
                 return Ok(());
             }

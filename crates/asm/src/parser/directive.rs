@@ -5,10 +5,12 @@ use super::symbols::Attribute;
 use super::{Parser, Res};
 use crate::section::{flags, types};
 use crate::source::Diag;
+use crate::symbol::NameMap;
+use std::sync::LazyLock;
 
 type Handler = fn(&mut Parser<'_>, &str) -> Res;
 
-/// Directives whose name is taken in any case, sorted.
+/// Directives whose name is taken in any case.
 static DIRECTIVES: &[(&str, Handler)] = &[
     (".2byte", |p, _| p.values(2)),
     (".4byte", |p, _| p.values(4)),
@@ -145,7 +147,7 @@ static DIRECTIVES: &[(&str, Handler)] = &[
     (".zero", |p, _| p.space()),
 ];
 
-/// ELF's directives, whose names must be in lower case. Sorted.
+/// ELF's directives, whose names must be in lower case.
 static ELF_DIRECTIVES: &[(&str, Handler)] = &[
     (".bss", |p, _| p.section_switch(".bss", types::NOBITS, flags::ALLOC | flags::WRITE)),
     (".cg_profile", |p, _| p.cg_profile()),
@@ -177,8 +179,25 @@ static ELF_DIRECTIVES: &[(&str, Handler)] = &[
 
 /// Conditionals, for suggestions: they are handled before other directives.
 static CONDITIONALS: &[&str] = &[
-    ".if", ".ifeq", ".ifge", ".ifgt", ".ifle", ".iflt", ".ifne", ".ifb", ".ifnb", ".ifc", ".ifnc", ".ifeqs",
-    ".ifnes", ".ifdef", ".ifndef", ".ifnotdef", ".elseif", ".else", ".endif",
+    ".if",
+    ".ifeq",
+    ".ifge",
+    ".ifgt",
+    ".ifle",
+    ".iflt",
+    ".ifne",
+    ".ifb",
+    ".ifnb",
+    ".ifc",
+    ".ifnc",
+    ".ifeqs",
+    ".ifnes",
+    ".ifdef",
+    ".ifndef",
+    ".ifnotdef",
+    ".elseif",
+    ".else",
+    ".endif",
 ];
 
 /// Names that other assemblers and older code objects use; nobody misspells the ones above as these.
@@ -197,18 +216,18 @@ static AMD_NAMES: &[&str] = &[
     ".amd_amdgpu_isa",
 ];
 
-fn find(table: &[(&str, Handler)], name: &str) -> Option<Handler> {
-    table.binary_search_by(|(n, _)| (*n).cmp(name)).ok().map(|i| table[i].1)
-}
+/// Every directive by the name it has in lower case.
+static BY_NAME: LazyLock<NameMap<&'static str, Handler>> =
+    LazyLock::new(|| ELF_DIRECTIVES.iter().chain(DIRECTIVES).copied().collect());
 
 impl Parser<'_> {
     /// A directive that is not one of AMD's.
     pub(super) fn directive(&mut self, name: &str) -> Res {
-        if let Some(handler) = find(ELF_DIRECTIVES, name).or_else(|| find(DIRECTIVES, name)) {
+        if let Some(handler) = BY_NAME.get(name) {
             return handler(self, name);
         }
         let lower = name.to_ascii_lowercase();
-        if let Some(handler) = find(DIRECTIVES, &lower) {
+        if let Some((_, handler)) = DIRECTIVES.iter().find(|(n, _)| *n == lower) {
             return handler(self, &lower);
         }
         Err(unknown(self, name))
@@ -272,8 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tables_are_sorted() {
-        assert!(DIRECTIVES.is_sorted_by(|a, b| a.0 < b.0));
-        assert!(ELF_DIRECTIVES.is_sorted_by(|a, b| a.0 < b.0));
+    fn names_are_unique() {
+        assert_eq!(BY_NAME.len(), DIRECTIVES.len() + ELF_DIRECTIVES.len());
     }
 }

@@ -100,8 +100,8 @@ impl Parser<'_> {
             return Err(self.token_error("unexpected symbol modifier following '@'"));
         }
         let name = self.lex.ident();
-        let variant = Variant::from_name(name)
-            .ok_or_else(|| self.token_error(format!("invalid variant '{name}'")))?;
+        let variant =
+            Variant::from_name(name).ok_or_else(|| self.token_error(format!("invalid variant '{name}'")))?;
         let modified = apply_variant(&expr, variant)
             .map_err(|()| {
                 self.token_error(format!("invalid variant on expression '{name}' (already modified)"))
@@ -169,7 +169,12 @@ impl Parser<'_> {
                 self.expect(Tok::RParen, "expected ')'")?;
                 return Ok(inner);
             }
-            Tok::LBrac => return Err(self.token_error("brackets expression not supported on this target")),
+            Tok::LBrac => {
+                self.lex.bump();
+                let inner = self.nested_expr(depth + 1)?;
+                self.expect(Tok::RBrac, "expected ']' in brackets expression")?;
+                return Ok(inner);
+            }
             Tok::Int => return self.integer(),
             Tok::BigNum => return Err(self.token_error("literal value out of range for directive")),
             Tok::Real => {
@@ -232,23 +237,22 @@ impl Parser<'_> {
             return Err(self.token_error(what));
         };
         let (mut base, mut suffix) = (name, None);
+        let mut suffix_at = self.lex.span(token);
         if quoted {
             if self.lex.eat(Tok::At) {
-                let at = self.lex.here();
-                let variant =
-                    self.identifier().ok_or_else(|| Diag::error(at, "expected symbol variant after '@'"))?;
-                suffix = Some(variant);
+                suffix_at = self.lex.here();
+                let variant = self.identifier();
+                suffix =
+                    Some(variant.ok_or_else(|| Diag::error(suffix_at, "expected symbol variant after '@'"))?);
             }
         } else {
             (base, suffix) = split_variant(name);
+            suffix_at.start += base.len() as u32 + 1;
         }
         let mut variant = Variant::NONE;
         if let Some(suffix) = suffix.filter(|s| !s.is_empty()) {
-            variant = Variant::from_name(suffix).ok_or_else(|| {
-                let mut span = self.lex.span(token);
-                span.start = span.end - suffix.len() as u32;
-                Diag::error(span, format!("invalid variant '{suffix}'"))
-            })?;
+            variant = Variant::from_name(suffix)
+                .ok_or_else(|| Diag::error(suffix_at, format!("invalid variant '{suffix}'")))?;
         } else {
             base = name;
         }

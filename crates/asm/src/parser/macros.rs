@@ -12,7 +12,7 @@ const MAX_NESTING: usize = 20;
 /// Included files may nest this deep.
 const MAX_INCLUDES: usize = 200;
 /// Bytes of source text, expansions included. A file that needs more is a runaway.
-const MAX_TEXT: usize = 512 << 20;
+const MAX_TEXT: usize = 128 << 20;
 
 /// One token of an argument, as it will be put into the body.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +130,8 @@ impl<'a> Parser<'a> {
             self.lex.eat(Tok::Comma);
         }
         self.lex.bump();
-        let body = self.block(at, &[".macro"], &[".endm", ".endmacro"], "no matching '.endmacro' in definition")?;
+        let body =
+            self.block(at, &[".macro"], &[".endm", ".endmacro"], "no matching '.endmacro' in definition")?;
         if self.macros.is_defined(name) {
             return Err(Diag::error(at, format!("macro '{name}' is already defined")));
         }
@@ -208,8 +209,7 @@ impl<'a> Parser<'a> {
         if parameters.is_empty() {
             return;
         }
-        let positional =
-            body.windows(2).any(|w| w[0] == b'$' && (w[1] == b'n' || w[1].is_ascii_digit()));
+        let positional = body.windows(2).any(|w| w[0] == b'$' && (w[1] == b'n' || w[1].is_ascii_digit()));
         if !positional {
             return;
         }
@@ -512,8 +512,11 @@ impl<'a> Parser<'a> {
     /// `.irp name, values` and `.irpc name, characters`
     pub(super) fn irp(&mut self, by_character: bool) -> Res {
         let start = self.statement;
-        let what =
-            if by_character { "expected identifier in '.irpc' directive" } else { "expected identifier in '.irp' directive" };
+        let what = if by_character {
+            "expected identifier in '.irpc' directive"
+        } else {
+            "expected identifier in '.irp' directive"
+        };
         let name = self.expect_identifier(what)?;
         self.comma()?;
         let mut arguments = self.arguments(None)?;

@@ -174,6 +174,16 @@ impl<'a> Parser<'a> {
         Diag::error(self.lex.here(), message)
     }
 
+    /// A file with this many errors is not what it was taken for; nobody reads on.
+    fn too_many_errors(&mut self) -> bool {
+        const MAX_ERRORS: usize = 10_000;
+        let stop = self.errors >= MAX_ERRORS;
+        if stop {
+            self.report(Diag::global("too many errors, stopping"));
+        }
+        stop
+    }
+
     /// True when an error was recorded.
     pub fn failed(&self) -> bool {
         self.errors != 0
@@ -192,9 +202,8 @@ impl<'a> Parser<'a> {
     /// Gives a symbol a value without writing anything; for symbols the assembler itself keeps.
     pub fn set_symbol(&mut self, name: &str, value: Expr) -> SymId {
         let id = self.symbols.get_or_insert(name);
-        let symbol = &mut self.symbols[id];
-        symbol.value = Some(value);
-        symbol.redefinable = true;
+        self.symbols.set_value(id, value);
+        self.symbols[id].redefinable = true;
         id
     }
 

@@ -3,15 +3,14 @@
 use super::{Parser, Res, SectionPair};
 use crate::expr::Expr;
 use crate::lex::Tok;
-use crate::section::{Section, SectionId, TYPE_NAMES, flags, types};
+use crate::section::{Section, SectionId, TYPE_NAMES, flags, types, well_known};
 use crate::source::{Diag, Span};
 use crate::symbol::{Place, SymType};
 
 impl<'a> Parser<'a> {
     /// The sections there are before the first statement.
     pub(super) fn init_sections(&mut self) {
-        let text =
-            self.section(Section::new(".text", types::PROGBITS, flags::ALLOC | flags::EXECINSTR));
+        let text = self.section(Section::new(".text", types::PROGBITS, flags::ALLOC | flags::EXECINSTR));
         self.switch_section(text, 0);
         if !self.out.is_text() {
             self.emit_align(4, None, 1, 0);
@@ -38,7 +37,15 @@ impl<'a> Parser<'a> {
             self.symbols[symbol].place = Some(Place { section: id, fragment: 0, offset: 0 });
             self.symbols[symbol].ty = SymType::Section;
         }
-        self.sections.push(Section { begin: Some(symbol), ..section });
+        let mut section = Section { begin: Some(symbol), ..section };
+        if section.unique.is_none()
+            && section.group.is_none()
+            && section.linked.is_none()
+            && let Some((ty, flags, entsize)) = well_known(&section.name)
+        {
+            (section.ty, section.flags, section.entsize) = (ty, flags, entsize);
+        }
+        self.sections.push(section);
         if let Some(object) = &mut self.out.object {
             object.add_section(id);
         }
@@ -102,9 +109,7 @@ impl<'a> Parser<'a> {
 
     /// A subsection number, which must be known.
     fn subsection_number(&mut self, expr: Expr, at: Span) -> Res<u32> {
-        let value = self
-            .eval(&expr)
-            .ok_or_else(|| Diag::error(at, "cannot evaluate subsection number"))?;
+        let value = self.eval(&expr).ok_or_else(|| Diag::error(at, "cannot evaluate subsection number"))?;
         if !(0..=i64::from(i32::MAX)).contains(&value) {
             let message = format!("subsection number {value} is not within [0,2147483647]");
             return Err(Diag::error(at, message));

@@ -23,11 +23,13 @@ pub(super) enum Assignment {
 impl<'a> Parser<'a> {
     /// The whole file.
     pub(super) fn file(&mut self) {
-        self.init_sections();
         for (name, value) in &self.options.defsym {
-            let id = self.set_symbol(name, Expr::Const(*value));
-            self.symbols[id].redefinable = true;
+            let value = Expr::Const(*value);
+            let id = self.symbols.get_or_insert(name);
+            self.write_assignment(b".set ", id, &value);
+            self.symbols.set_value(id, value);
         }
+        self.init_sections();
         amd::begin(self);
         loop {
             if self.lex.kind() == Tok::Eof {
@@ -38,6 +40,9 @@ impl<'a> Parser<'a> {
             }
             if let Err(diag) = self.statement() {
                 self.report(diag);
+                if self.too_many_errors() {
+                    break;
+                }
                 if !self.lex.at_statement_start() {
                     self.lex.skip_statement();
                 }
@@ -258,7 +263,7 @@ impl<'a> Parser<'a> {
             self.symbols.print_name(id, &mut self.out.buf);
             self.out.eol();
         }
-        self.symbols[id].value = Some(value);
+        self.symbols.set_value(id, value);
         Ok(())
     }
 

@@ -324,7 +324,7 @@ impl Parser<'_> {
             self.symbols.print_name(target, &mut self.out.buf);
             self.out.eol();
         } else {
-            self.symbols[alias].value = Some(crate::expr::Expr::sym(target));
+            self.symbols.set_value(alias, crate::expr::Expr::sym(target));
             self.symbols[target].binding = Binding::Weak;
         }
         Ok(())

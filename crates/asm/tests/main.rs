@@ -1,0 +1,6 @@
+//! Tests of the assembler through its public interface, all in one binary.
+
+mod golden;
+mod language;
+mod robust;
+mod roundtrip;
