@@ -73,6 +73,9 @@ pub struct GroupShared {
     pub shared_base: u64,
     /// Flat addresses whose upper half equals this one's are scratch (SRC_PRIVATE_BASE); the low half is zero.
     pub private_base: u64,
+    /// Where the dispatch's scratch lies: what FLAT_SCRATCH offsets count from before GFX9
+    /// (SH_HIDDEN_PRIVATE_BASE_VIMID).
+    pub scratch_base: u64,
 }
 
 impl GroupShared {
@@ -87,6 +90,7 @@ impl GroupShared {
             lds: Lds::new(lds),
             shared_base: Self::SHARED_BASE,
             private_base: Self::PRIVATE_BASE,
+            scratch_base: 0,
         }
     }
 }
