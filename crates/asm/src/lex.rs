@@ -624,8 +624,8 @@ impl<'a> Lexer<'a> {
             }
         }
         let mut token = Token { kind: Tok::Int, start, end };
-        // Nineteen digits of any radix up to 16 may not fit; fewer than that always do below radix 16.
-        if end - start > 16 && !self.wide_value(token).is_some_and(|v| v >> 64 == 0) {
+        // Sixteen digits never need more than 64 bits, whatever the radix.
+        if end - start > 16 && self.wide_value(token).is_none_or(|v| v >> 64 != 0) {
             token.kind = Tok::BigNum;
         }
         token

@@ -178,8 +178,7 @@ impl Out {
         }
         out.extend_from_slice(b"]\n");
         for (letter, fixup) in (b'A'..).zip(fixups.iter().flatten()) {
-            out.extend_from_slice(&[b' ', b' ']);
-            out.extend_from_slice(b"fixup ");
+            out.extend_from_slice(b"  fixup ");
             out.push(letter);
             out.extend_from_slice(b" - offset: ");
             write_int(fixup.offset.into(), out);

@@ -119,17 +119,17 @@ fn occupancy([max, granule, total, generation, initial, sgprs, vgprs]: [u64; 7])
         let by_sgprs = match generation {
             GFX10.. => max,
             VOLCANIC_ISLANDS.. => match sgprs {
-                ..=80 => 10,
-                ..=88 => 9,
-                ..=100 => 8,
+                0..=80 => 10,
+                81..=88 => 9,
+                89..=100 => 8,
                 _ => 7,
             },
             _ => match sgprs {
-                ..=48 => 10,
-                ..=56 => 9,
-                ..=64 => 8,
-                ..=72 => 7,
-                ..=80 => 6,
+                0..=48 => 10,
+                49..=56 => 9,
+                57..=64 => 8,
+                65..=72 => 7,
+                73..=80 => 6,
                 _ => 5,
             },
         };

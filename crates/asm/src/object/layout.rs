@@ -40,8 +40,8 @@ impl Object {
             return problems;
         }
         self.find_addresses(symbols, target, &mut problems);
-        for index in 0..self.sections.len() {
-            self.write_section(SectionId(index as u32), &sections[index], &mut problems);
+        for (id, info) in (0..).map(SectionId).zip(sections) {
+            self.write_section(id, info, &mut problems);
         }
         self.resolve(symbols, target, &mut problems);
         problems
@@ -126,8 +126,8 @@ impl Object {
             Content::Align { alignment, value, max, .. } => {
                 let mut size = offset.wrapping_neg() & (alignment - 1);
                 // Code is padded with whole instructions.
-                if value.is_none() && size % 4 != 0 {
-                    while size % 4 != 0 && size < 4 * alignment {
+                if value.is_none() && !size.is_multiple_of(4) {
+                    while !size.is_multiple_of(4) && size < 4 * alignment {
                         size += alignment;
                     }
                 }
@@ -239,7 +239,7 @@ impl Object {
                     repeat(&S_NOP, size / 4 * 4, &mut data);
                 }
                 Content::Align { value: Some(value), size: unit, .. } => {
-                    if size % *unit as usize != 0 {
+                    if !size.is_multiple_of(*unit as usize) {
                         let message = format!(
                             "undefined .align directive, value size '{unit}' is not a divisor of padding size \
                              '{size}'"

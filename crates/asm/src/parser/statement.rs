@@ -229,9 +229,7 @@ impl<'a> Parser<'a> {
                 let undefined = home == Home::Nowhere && symbol.common.is_none();
                 let message = if value.mentions(id, &self.symbols) {
                     "Recursive use of"
-                } else if undefined && !symbol.used && !symbol.is_variable() {
-                    ""
-                } else if symbol.is_variable() && !symbol.used && redefine {
+                } else if !symbol.used && (if symbol.is_variable() { redefine } else { undefined }) {
                     ""
                 } else if !undefined && (!symbol.is_variable() || !redefine) {
                     "redefinition of"
