@@ -226,7 +226,9 @@ pub(super) fn with_literal(reading: Reading, number: Number, sign: Sign, inv2pi:
 
 /// Encodes a source of an encoding that has inline constants only; `None` when it is not one.
 pub(super) fn inline_only(reading: Reading, number: Number, inv2pi: bool) -> Option<u32> {
-    if !is_inline(reading, number, inv2pi) && !is_literal(reading, number, false) {
+    // GFX6 and GFX7, which lack 1/(2 pi), have no 16-bit constants either.
+    let halves = matches!(reading, Reading::F16 | Reading::F16x2);
+    if halves && !inv2pi || !is_inline(reading, number, inv2pi) && !is_literal(reading, number, false) {
         return None;
     }
     match code(reading, number, inv2pi) {

@@ -29,7 +29,7 @@ use misfit::{Fit, Misfit, Why};
 use modifier::Set;
 use operand::{Line, Signs};
 use register::Reg;
-use wavemill_isa::{Enc, Inst, Level, Role};
+use wavemill_isa::{Access, Enc, Form, Inst, Level, Role};
 
 /// State the instruction parser keeps between statements.
 #[derive(Clone, Debug, Default)]
@@ -121,6 +121,14 @@ pub fn parse(p: &mut Parser<'_>, mnemonic: Token) -> Result<Encoded, Diag> {
     let mut line = Line::new(found.row, p.target, span);
     let allowed = modifiers(&line);
     operands(p, &mut line, allowed)?;
+    let mut form = found.form;
+    // The short forms have no choice but VCC, so it may be left out where it is the only one.
+    if let Some(at) = implied_vcc(&line)
+        && matches!(form, None | Some(Form::Base))
+    {
+        line.insert_vcc(at);
+        form = Some(Form::Base);
+    }
     let draft = match line.row.enc {
         enc if salu::is_salu(enc) => salu::encode(&line),
         Enc::Smrd | Enc::Smem => memory::scalar(&line),
@@ -129,12 +137,25 @@ pub fn parse(p: &mut Parser<'_>, mnemonic: Token) -> Result<Encoded, Diag> {
         Enc::Mubuf | Enc::Mtbuf => buffer::encode(&line),
         Enc::Mimg => image::encode(&line),
         Enc::Exp => image::export(&line),
-        _ => valu::encode(&line, found.form),
+        _ => valu::encode(&line, form),
     };
     match draft {
         Ok(draft) => Ok(finish(p, line, draft, found.name)),
         Err(misfit) => Err(misfit.diag(&line)),
     }
+}
+
+/// Where VCC goes when it is the one operand that was not written.
+fn implied_vcc(line: &Line) -> Option<usize> {
+    let operands = line.row.operands;
+    if !line.row.enc.has_forms() || line.ops().len() + 1 != operands.len() {
+        return None;
+    }
+    let mut vccs = operands.iter().enumerate().filter(|(_, o)| o.role == Role::Vcc).map(|(i, _)| i);
+    let at = vccs.next()?;
+    // The carry-out of GFX6 to GFX8 must be written: there the same names without it mean other instructions.
+    let carry_out = line.row.enc == Enc::Vop2 && operands[at].access != Access::Read;
+    if vccs.next().is_some() || carry_out && !line.level.is_gfx9() { None } else { Some(at) }
 }
 
 /// The modifiers the row's encodings take.
@@ -163,7 +184,13 @@ fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Dia
         if token.kind == Tok::Ident {
             // In the place of an offset, SCC is the register.
             let register = role == Some(Role::Soffset) && p.lex.bytes(token) == b"scc";
-            if !register && line.mods.parse(p, allowed)? {
+            // `format:` follows the scalar offset, its old spelling `dfmt:` and `nfmt:` comes before it.
+            let misplaced = match p.lex.bytes(token) {
+                b"format" => role.is_some(),
+                b"dfmt" | b"nfmt" => role.is_none(),
+                _ => false,
+            };
+            if !register && !misplaced && line.mods.parse(p, allowed)? {
                 p.lex.eat(Tok::Comma);
                 continue;
             }

@@ -7,7 +7,7 @@ use crate::expr::Expr;
 use crate::lex::Tok;
 use crate::parser::Parser;
 use crate::source::{Diag, Span};
-use wavemill_isa::{Level, Row, Target};
+use wavemill_isa::{Level, Row, Target, regs};
 
 /// What an operand is.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -124,6 +124,18 @@ impl Line {
         Ok(())
     }
 
+    /// Puts VCC between the operands.
+    pub fn insert_vcc(&mut self, at: usize) {
+        if at > self.len || self.len == MAX_OPERANDS {
+            return;
+        }
+        let start = self.op_span(at).start;
+        let vcc = Reg { file: File::S, dwords: 2, code: regs::VCC as u16 };
+        self.ops.copy_within(at..self.len, at + 1);
+        self.ops[at] = Op { kind: Kind::Reg(vcc), start, end: start, ..Op::NONE };
+        self.len += 1;
+    }
+
     /// Adds an operand that was read by `special` from `start` on.
     pub fn push_special(&mut self, p: &Parser<'_>, start: Span, value: u32) -> Result<(), Diag> {
         self.push(Op { kind: Kind::Special(value), start: start.start, end: p.lex.here().start, ..Op::NONE })
@@ -206,6 +218,9 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
             p.lex.bump();
             op.neg = true;
         }
+    }
+    if line.row.neg != 0 && matches!(p.lex.ident(), "neg" | "abs" | "lit") && p.lex.peek2().kind != Tok::LParen {
+        return Err(p.token_error("expected a left parenthesis after the source modifier"));
     }
     let sext = open(p, "sext");
     let neg = open(p, "neg");

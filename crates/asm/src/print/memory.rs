@@ -131,6 +131,7 @@ impl Printer {
         // fifth counts as the status), compare-and-swap two or four, gathers two (packed), four or five.
         let least = if row.has(flag::GATHER4) { 4 } else { 1 + row.has(flag::CMPSWAP) as u32 };
         let data = match data {
+            n if self.from_source => n,
             3 if row.has(flag::GATHER4) => least,
             4 if row.has(flag::CMPSWAP) => 4,
             4 if row.has(flag::ATOMIC) => 5,
