@@ -38,10 +38,8 @@ fn build(object: &Object, symbols: &Symbols, sections: &[Section]) -> Result<wri
     };
     let mut numbers = Numbers { sections: vec![None; sections.len()], symbols: vec![None; symbols.len()] };
     let written = |i: usize| object.sections.get(i).is_some_and(|s| s.used);
-    let mut count = 0;
-    for i in (0..sections.len()).filter(|&i| written(i)) {
-        numbers.sections[i] = Some(count);
-        count += 1;
+    for (number, i) in (0..sections.len()).filter(|&i| written(i)).enumerate() {
+        numbers.sections[i] = Some(number);
     }
     add_symbols(object, symbols, sections, &mut numbers, &mut file);
     for (i, section) in sections.iter().enumerate().filter(|(i, _)| written(*i)) {

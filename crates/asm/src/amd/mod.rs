@@ -19,8 +19,9 @@ pub use registers::{RegFile, note_register};
 use crate::Os;
 use crate::lex::{Tok, Token};
 use crate::parser::Parser;
+use crate::section::{Section, flags, types};
 use crate::source::{Diag, Span};
-use crate::symbol::{Common, SymType};
+use crate::symbol::{Binding, Common, SymType};
 use wavemill_object::elf;
 use wavemill_object::limits::Limits;
 use wavemill_object::metadata::pal::Pal;
@@ -123,6 +124,11 @@ pub fn directive(p: &mut Parser<'_>, name: &str, name_token: Token) -> Option<Re
         }
         ".hsa_code_object_version" => hsa_code_object_version(p),
         ".hsa_code_object_isa" => hsa_code_object_isa(p),
+        ".amdgpu_hsa_module_global" => hsa_global(p, name, Binding::Local),
+        ".amdgpu_hsa_program_global" => hsa_global(p, name, Binding::Global),
+        ".hsatext" | ".hsadata_global_agent" | ".hsadata_global_program" | ".hsarodata_readonly_agent" => {
+            hsa_section(p, name)
+        }
         ".end_amdhsa_kernel" | ".end_amd_kernel_code_t" => Err(stray(p, name, at)),
         _ if hsa && name.starts_with(".amdhsa_") => Err(stray(p, name, at)),
         _ => return None,
@@ -228,6 +234,40 @@ fn amdgpu_hsa_kernel(p: &mut Parser<'_>) -> Result<(), Diag> {
     p.symbols[id].referenced = true;
     p.out.line(format_args!("\t.amdgpu_hsa_kernel {name}"));
     registers::restart(p);
+    Ok(())
+}
+
+/// `.amdgpu_hsa_module_global name`, `.amdgpu_hsa_program_global name`: a variable of code object v1.
+fn hsa_global(p: &mut Parser<'_>, directive: &str, binding: Binding) -> Result<(), Diag> {
+    let Some(name) = p.identifier() else { return Err(p.token_error("expected symbol name")) };
+    let id = p.symbols.get_or_insert(name);
+    let symbol = &mut p.symbols[id];
+    symbol.ty = SymType::Object;
+    symbol.binding = binding;
+    symbol.referenced = true;
+    p.out.line(format_args!("\t{directive} {name}"));
+    Ok(())
+}
+
+/// The sections of code object v1, whose flags say in which memory they go.
+fn hsa_section(p: &mut Parser<'_>, name: &str) -> Result<(), Diag> {
+    const GLOBAL: u32 = 0x10_0000;
+    const READONLY: u32 = 0x20_0000;
+    const CODE: u32 = 0x40_0000;
+    const AGENT: u32 = 0x80_0000;
+    let data = flags::ALLOC | flags::WRITE;
+    let flags = match name {
+        ".hsatext" => data | flags::EXECINSTR | CODE | AGENT,
+        ".hsadata_global_agent" => data | GLOBAL | AGENT,
+        ".hsadata_global_program" => data | GLOBAL,
+        _ => flags::ALLOC | READONLY | AGENT,
+    };
+    if !p.lex.at_eol() {
+        return Err(p.token_error("expected newline"));
+    }
+    p.lex.eat(Tok::Eol);
+    let section = p.section(Section::new(name, types::PROGBITS, flags));
+    p.switch_section(section, 0);
     Ok(())
 }
 

@@ -161,3 +161,21 @@ fn used_registers_are_counted() {
     let listing = run(b".byte .amdgcn.next_free_vgpr\n", gfx90a(), OutputType::Asm);
     assert!(String::from_utf8_lossy(&listing.text).contains("\t.byte\t0\n"));
 }
+
+/// The sections and symbols of code object v1, as the AMDGPU guide's example uses them.
+#[test]
+fn version_1_sources_are_taken() {
+    let source = b".hsa_code_object_version 1,0\n.hsa_code_object_isa\n.hsatext\n.globl k\n.p2align 8\n\
+        .amdgpu_hsa_kernel k\nk:\n.amd_kernel_code_t\nis_ptr64 = 1\n.end_amd_kernel_code_t\n.long 0xbf810000\n\
+        .hsadata_global_program\n.amdgpu_hsa_program_global v\nv: .long 1\n";
+    let options = options("-triple=amdgcn-amd-amdhsa -mcpu=gfx803");
+    let output = run(source, options, OutputType::Obj);
+    assert_eq!(messages(&output), "");
+    let bytes = elf::write(&output).expect("an object");
+    let file = wavemill_object::read::File::parse(&bytes).expect("a readable object");
+    assert_eq!(file.version(), 1);
+    let flags = |name: &str| file.section(name).map(|s| s.flags);
+    assert_eq!((flags(".hsatext"), flags(".hsadata_global_program")), (Some(0xc0_0007), Some(0x10_0003)));
+    let kernels = file.kernels().expect("kernels");
+    assert_eq!((kernels[0].name, kernels[0].entry), ("k", Some(256)));
+}
