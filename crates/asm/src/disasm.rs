@@ -2,8 +2,8 @@
 
 use crate::print::Printer;
 use crate::source::{Diag, Span};
-use wavemill_isa::encoding::bits;
-use wavemill_isa::{Decoder, Form, Inst, Role, Target, regs};
+use wavemill_isa::encoding::{Field, bits};
+use wavemill_isa::{Decoder, Enc, Form, Inst, Role, Target, flag, regs};
 
 /// Decodes and prints in one step.
 pub struct Disassembler {
@@ -153,24 +153,37 @@ impl Listing {
     }
 }
 
-/// What LLVM's listing shows: the canonical encoding, in which a float in a 16-bit integer operand has become the
-/// literal it prints as (in VOP3, where there is no room for one, only its source code).
+/// What LLVM's listing shows: the canonical encoding, but for constants it keeps whole and a scalar offset it leaves in
+/// its place; and a float in a 16-bit integer operand of VOP3, where there is no room for the literal it prints as, has
+/// that literal's source code.
 fn reencoded(inst: &Inst, target: &Target) -> Inst {
     let mut shown = inst.canonical(target);
-    if !matches!(inst.form, Form::Base | Form::Vop3) {
-        return shown;
+    // GFX9's second place for a scalar offset stays where it is.
+    if inst.row.enc == Enc::Smem && target.level().is_gfx9() && bits::SMEM_SOE.get(inst.bits) != 0 {
+        let fields = [bits::SMEM_SOE, bits::SMEM_SOFFSET];
+        shown.put(Field::new(32, 7), 0);
+        for field in fields {
+            shown.put(field, field.get(inst.bits));
+        }
+        if bits::SMEM_IMM.get(inst.bits) != 0 {
+            shown.put(bits::SMEM_OFFSET21, bits::SMEM_OFFSET21.get(inst.bits));
+        }
     }
     for op in inst.row.operands {
+        let field = inst.field_of(op);
+        let code = field.get(inst.bits);
         let int16 = op.ty.bits == 16 && op.ty.count == 1 && !op.ty.is_float();
-        let source = inst.is_vop3_layout() || op.role == Role::Src0;
-        let code = inst.field_of(op).get(inst.bits);
-        if int16 && source && op.role.source_index().is_some() && (240..=248).contains(&code) {
-            shown.put(inst.field_of(op), regs::LITERAL);
-            if !inst.is_vop3_layout() {
-                shown.put(bits::LITERAL, regs::INLINE_FLOATS[code as usize - 240].0.into());
-                shown.len = 8;
-            }
+        if op.role == Role::Waitcnt {
+            shown.put(field, code);
+        } else if int16 && inst.is_vop3_layout() && op.role.source_index().is_some() && (240..=248).contains(&code) {
+            shown.put(field, regs::LITERAL);
         }
+    }
+    if shown.len == 8 && inst.len == 8 && inst.row.enc.has_forms() && inst.form == Form::Base {
+        shown.put(bits::LITERAL, bits::LITERAL.get(inst.bits));
+    }
+    if inst.row.has(flag::SWIZZLE) {
+        shown.put(bits::DS_OFFSET, bits::DS_OFFSET.get(inst.bits));
     }
     shown
 }

@@ -1,9 +1,10 @@
 //! Bits to text to bits: what the disassembler shows, the assembler reads back to the same instruction.
 
+use std::collections::HashMap;
 use wavemill_asm::disasm::Disassembler;
-use wavemill_asm::{Options, OutputType, assemble};
+use wavemill_asm::{Options, assemble};
 use wavemill_isa::encoding::{Inst, opcode_field, vop3_opcode};
-use wavemill_isa::{Enc, Form, ROWS, Row, Target, target};
+use wavemill_isa::{Enc, Form, ROWS, Role, Row, Target, target};
 
 /// A small generator of pseudo-random numbers (splitmix64): tests must be repeatable.
 struct Random(u64);
@@ -47,75 +48,100 @@ fn word(row: &'static Row, form: Form, target: &Target, random: &mut Random) -> 
     bits
 }
 
-/// Encodings that are shown but refused when assembled, and why that is right.
-fn refused(text: &str, target: &Target) -> Option<&'static str> {
-    let reasons = [
-        ("null", "a register of GFX10, reserved here"),
-        ("/*", "a reserved DPP control"),
-        ("invalid_", "a reserved export target or parameter"),
-    ];
-    if let Some((_, why)) = reasons.iter().find(|(part, _)| text.contains(part)) {
-        return Some(why);
-    }
-    let _ = target;
-    None
-}
+/// Why an encoding may be shown but not assembled: what it says is reserved, or beyond what the hardware does. The
+/// disassembler shows it all the same, as LLVM's does.
+const REFUSALS: &[&str] = &[
+    "too many scalar values",
+    "VGPR tuples must start at an even register",
+    "a gather's dmask has one bit set",
+    "an atomic's dmask is",
+    "this dmask has no meaning",
+    "the number of data registers does not match",
+    "expected an unsigned offset of 20 bits",
+    "flat instructions have an offset from GFX9 on",
+    "only inline constants fit this encoding",
+    "an index mode is a number",
+    "a store has no fault status",
+    "an attribute is a number",
+    "scalar memory does not reach",
+    "is not available on",
+    "lds_direct",
+    "has no modifier 'tfe'",
+    "has no modifier 'clamp'",
+    "global wave sync takes even registers",
+    "takes no constants as matrix C",
+];
 
 #[test]
 fn what_is_disassembled_assembles_to_the_same_instruction() {
     let mut random = Random(1);
-    let mut seen = 0u64;
-    let mut rejected = 0u64;
+    let mut compared = 0;
+    let mut failures = Vec::new();
     for name in ["gfx600", "gfx700", "gfx803", "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a"] {
         let target = Target::new(target::processor(name).unwrap());
-        let dis = Disassembler::new(target);
-        let mut source = Vec::new();
-        let mut want = Vec::new();
-        for row in &ROWS {
-            for form in [Form::Base, Form::Vop3, Form::Sdwa, Form::Dpp] {
-                if !row.has_form(form, target.level()) {
-                    continue;
-                }
-                for _ in 0..40 {
-                    let bits = word(row, form, &target, &mut random);
-                    let start = source.len();
-                    let Some(inst) = dis.one(&bits.to_le_bytes(), &mut source) else { continue };
-                    let text = String::from_utf8(source[start..].to_vec()).unwrap();
-                    if refused(&text, &target).is_some() {
-                        source.truncate(start);
-                        continue;
-                    }
-                    source.push(b'\n');
-                    want.push((inst.canonical(&target), text));
-                }
-            }
-        }
+        let (source, want) = disassembled(&target, &mut random);
         let mut options = Options::new(target);
         options.show_encoding = true;
-        options.output = OutputType::Asm;
-        let result = assemble(&options, "roundtrip.s", source);
-        let mut bad = std::collections::HashSet::new();
-        let messages = String::from_utf8_lossy(&result.render_diagnostics()).into_owned();
-        for line in messages.lines().filter(|l| l.contains(": error: ")) {
-            bad.insert(line.split(':').nth(1).unwrap().parse::<usize>().unwrap() - 1);
+        let result = assemble(&options, "x.s", source);
+        let messages = String::from_utf8(result.render_diagnostics()).unwrap();
+        let mut refused = HashMap::new();
+        for message in messages.lines().filter(|l| l.starts_with("x.s:") && l.contains(": error: ")) {
+            let line: usize = message.split(':').nth(1).unwrap().parse().unwrap();
+            refused.insert(line - 1, message);
         }
         let text = String::from_utf8(result.text).unwrap();
-        let mut got = text.lines().filter_map(|l| l.split_once("; encoding: [").map(|(_, e)| e.trim_end_matches(']')));
+        let mut got = text.lines().filter_map(|l| l.split_once("; encoding: ")).map(|(_, encoding)| encoding);
         for (i, (inst, text)) in want.iter().enumerate() {
-            seen += 1;
-            if bad.contains(&i) {
-                rejected += 1;
-                let why = messages.lines().find(|l| l.starts_with(&format!("roundtrip.s:{}:", i + 1))).unwrap_or("");
-                println!("REJ {name} {text} :: {why}");
+            if let Some(why) = refused.get(&i) {
+                if !REFUSALS.iter().any(|r| why.contains(r)) {
+                    failures.push(format!("{name}: {text}: {why}"));
+                }
                 continue;
             }
-            let bytes: Vec<String> =
-                inst.bits.to_le_bytes()[..inst.len as usize].iter().map(|b| format!("{b:#04x}")).collect();
-            let encoding = got.next().unwrap_or("nothing");
-            if bytes.join(",") != encoding {
-                println!("DIFF {name} {text} want {} got {encoding}", bytes.join(","));
+            compared += 1;
+            let bytes = &inst.bits.to_le_bytes()[..inst.len as usize];
+            let bytes: Vec<String> = bytes.iter().map(|b| format!("{b:#04x}")).collect();
+            let want = format!("[{}]", bytes.join(","));
+            let got = got.next().unwrap_or("nothing");
+            if want != got {
+                failures.push(format!("{name}: {text}: {want} came back as {got}"));
             }
         }
     }
-    println!("{seen} instructions, {rejected} refused");
+    assert!(failures.is_empty(), "{} of {compared}:\n{}", failures.len(), failures.join("\n"));
+    assert!(compared > 50_000, "only {compared} instructions compared");
+}
+
+/// Source text of random instructions of every row and form, and what each is to come back as.
+fn disassembled(target: &Target, random: &mut Random) -> (Vec<u8>, Vec<(Inst, String)>) {
+    let dis = Disassembler::new(*target);
+    let mut source = Vec::new();
+    let mut want = Vec::new();
+    for row in &ROWS {
+        for form in [Form::Base, Form::Vop3, Form::Sdwa, Form::Dpp] {
+            // Without operands the forms look alike: only the row's own comes back.
+            if !row.has_form(form, target.level()) || row.operands.is_empty() && form != Form::Base {
+                continue;
+            }
+            for _ in 0..8 {
+                let bits = word(row, form, target, random);
+                let start = source.len();
+                let Some(inst) = dis.one(&bits.to_le_bytes(), &mut source) else { continue };
+                let text = String::from_utf8(source[start..].to_vec()).unwrap();
+                // GFX10's null register, and LLVM's remarks on reserved values, are not words of the language.
+                if ["null", "/*", "invalid_"].iter().any(|w| text.contains(w)) {
+                    source.truncate(start);
+                    continue;
+                }
+                source.push(b'\n');
+                let mut inst = inst.canonical(target);
+                if inst.row.operand(Role::Sendmsg).is_some() && text.contains("MSG_") {
+                    // Bits beside a message that has a name mean nothing.
+                    inst.bits &= !0xfc80;
+                }
+                want.push((inst, text));
+            }
+        }
+    }
+    (source, want)
 }

@@ -38,16 +38,13 @@ impl Inst {
             Enc::Mimg => c.image(level),
             Enc::Flat | Enc::Global | Enc::Scratch => c.flat(level),
             Enc::Smem | Enc::Smrd => c.scalar_memory(level),
-            Enc::Exp => {
-                c.operands(level);
-                for field in [bits::EXP_EN, bits::EXP_COMPR, bits::EXP_DONE, bits::EXP_VM] {
-                    c.field(field);
-                }
-            }
+            Enc::Exp => c.export(),
             enc => {
                 c.operands(level);
                 if enc.is_valu() {
                     c.valu(level);
+                } else {
+                    c.constants(level);
                 }
                 c.shorten_literal(level);
             }
@@ -64,14 +61,12 @@ impl Copy<'_> {
             // A scalar tuple starts at a multiple of its size, up to four.
             let alu = self.from.row.enc as u8 <= Enc::Sopp as u8 || self.from.row.enc.is_valu();
             let scalar = alu && !matches!(op.role, Role::Vdst | Role::Label | Role::K) && value < 128;
-            if scalar && op.ty.dwords() > 1 && !matches!(op.class, Class::Vgpr | Class::Agpr) && !self.is_vgpr_field(op.role) {
-                let first = match (value, level.is_gfx9()) {
-                    (0..=103, _) => value & align(op.ty.dwords()),
-                    (108..=123, true) => 108 + ((value - 108) & align(op.ty.dwords())),
-                    (112..=123, false) => 112 + ((value - 112) & align(op.ty.dwords())),
-                    _ => value,
-                };
-                value = first;
+            if scalar
+                && op.ty.dwords() > 1
+                && !matches!(op.class, Class::Vgpr | Class::Agpr)
+                && !self.is_vgpr_field(op.role)
+            {
+                value = align_scalar(value, op.ty.dwords(), level);
             }
             self.to.put(field, value);
         }
@@ -84,6 +79,33 @@ impl Copy<'_> {
             Role::Src0 => matches!(from.form, Form::Sdwa | Form::Dpp) || from.row.enc == Enc::Vintrp,
             Role::Src1 => !from.is_vop3_layout(),
             _ => false,
+        }
+    }
+
+    fn export(&mut self) {
+        let en = bits::EXP_EN.get(self.from.bits);
+        let compr = bits::EXP_COMPR.get(self.from.bits) != 0;
+        self.field(self.from.field(Role::Tgt));
+        for (i, role) in [Role::Vsrc0, Role::Vsrc1, Role::Vsrc2, Role::Vsrc3].into_iter().enumerate() {
+            // A compressed register holds two components.
+            let components = if compr { if i < 2 { 3 << (2 * i) } else { 0 } } else { 1 << i };
+            self.field_if(en & components != 0, self.from.field(role));
+        }
+        for field in [bits::EXP_EN, bits::EXP_COMPR, bits::EXP_DONE, bits::EXP_VM] {
+            self.field(field);
+        }
+    }
+
+    /// Constants with bits that no part of them uses.
+    fn constants(&mut self, level: Level) {
+        for op in self.from.row.operands {
+            let value = self.from.get(op.role);
+            let mask = match op.role {
+                Role::Waitcnt if level.is_gfx9() => 0xcf7f,
+                Role::Waitcnt => 0x0f7f,
+                _ => continue,
+            };
+            self.to.set(op.role, value & mask);
         }
     }
 
@@ -165,7 +187,8 @@ impl Copy<'_> {
             if !row.operands.iter().any(|o| o.role.source_index() == Some(i)) {
                 continue;
             }
-            let hi = if i == 2 { bits::VOP3P_OP_SEL_HI2 } else { Field::new(bits::VOP3P_OP_SEL_HI.lo + i, 1) };
+            let hi =
+                if i == 2 { bits::VOP3P_OP_SEL_HI2 } else { Field::new(bits::VOP3P_OP_SEL_HI.lo + i, 1) };
             self.field(hi);
             for field in [bits::VOP3P_OP_SEL, bits::VOP3P_NEG_HI, bits::VOP3_NEG] {
                 self.field(Field::new(field.lo + i, 1));
@@ -182,17 +205,19 @@ impl Copy<'_> {
         let compare = row.enc == Enc::Vopc;
         let gfx9 = level.is_gfx9();
         if compare && gfx9 {
-            self.field(bits::SDWA_SD);
-            if bits::SDWA_SD.get(self.from.bits) != 0 {
-                let code = bits::SDWA_SDST.get(self.from.bits);
-                self.to.put(bits::SDWA_SDST, if code < 128 { code & !1 } else { code });
+            // VCC is said by not saying a register.
+            let code = align_scalar(bits::SDWA_SDST.get(self.from.bits), 2, level);
+            if bits::SDWA_SD.get(self.from.bits) != 0 && code != regs::VCC {
+                self.to.put(bits::SDWA_SD, 1);
+                self.to.put(bits::SDWA_SDST, code);
             }
         } else {
             self.field(bits::SDWA_CLAMP);
         }
         if !compare {
             self.field(bits::SDWA_DST_SEL);
-            self.field(bits::SDWA_DST_U);
+            // 3 is reserved and read as 0.
+            self.field_if(bits::SDWA_DST_U.get(self.from.bits) < 3, bits::SDWA_DST_U);
             self.field_if(gfx9 && row.has(flag::OMOD), bits::SDWA_OMOD);
         }
         for op in row.operands {
@@ -212,7 +237,11 @@ impl Copy<'_> {
     /// A literal that an inline constant can say becomes that constant.
     fn shorten_literal(&mut self, level: Level) {
         let from = self.from;
-        if from.len != 8 || from.form != Form::Base || from.is_vop3_layout() {
+        if from.form != Form::Base || from.is_vop3_layout() {
+            return;
+        }
+        if from.len != 8 {
+            self.spell_float();
             return;
         }
         let literal = bits::LITERAL.get(from.bits);
@@ -222,6 +251,9 @@ impl Copy<'_> {
         }
         let mut left = false;
         for op in from.row.operands {
+            if op.role == Role::Src0 && op.ty.bits == 16 && op.ty.count == 1 {
+                self.to.put(bits::LITERAL, literal & 0xffff);
+            }
             let field = from.field_of(op);
             let is_literal = matches!(op.role, Role::Src0 | Role::Ssrc0 | Role::Ssrc1)
                 && field.get(from.bits) == regs::LITERAL;
@@ -235,6 +267,19 @@ impl Copy<'_> {
         if !left {
             self.to.put(bits::LITERAL, 0);
             self.to.len = 4;
+        }
+    }
+
+    /// A float in a 16-bit integer operand is written, and so assembled, as the bits it stands for.
+    fn spell_float(&mut self) {
+        let Some(op) = self.from.row.operand(Role::Src0) else { return };
+        let code = self.from.get(Role::Src0);
+        let int16 = op.ty.bits == 16 && op.ty.count == 1 && !op.ty.is_float();
+        if int16 && (regs::FLOAT_0_5..=regs::INV_2PI).contains(&code) {
+            let half = regs::INLINE_FLOATS[(code - regs::FLOAT_0_5) as usize].0;
+            self.to.set(Role::Src0, regs::LITERAL);
+            self.to.put(bits::LITERAL, half.into());
+            self.to.len = 8;
         }
     }
 
@@ -256,10 +301,7 @@ impl Copy<'_> {
                 _ => self.smem_offset(level),
             }
             if op.role == Role::Sdata && op.ty.dwords() > 1 {
-                let code = field.get(from.bits);
-                if code < 104 {
-                    self.to.put(field, code & align(op.ty.dwords()));
-                }
+                self.to.put(field, align_scalar(field.get(from.bits), op.ty.dwords(), level));
             }
         }
         if row.enc == Enc::Smem {
@@ -281,12 +323,15 @@ impl Copy<'_> {
             }
             return;
         }
-        match (imm, soe) {
-            (true, _) => self.field(bits::SMEM_OFFSET21),
-            (false, false) => self.field(Field::new(32, 7)),
-            (false, true) => {}
+        if imm {
+            self.field(bits::SMEM_OFFSET21);
+            self.field_if(soe, bits::SMEM_SOFFSET);
+            return;
         }
-        self.field_if(soe, bits::SMEM_SOFFSET);
+        // A register alone has two places; the assembler takes the one GFX8 has.
+        let register = if soe { bits::SMEM_SOFFSET } else { Field::new(32, 7) };
+        self.to.put(bits::SMEM_SOE, 0);
+        self.to.put(Field::new(32, 7), register.get(bits_));
     }
 
     fn ds(&mut self, level: Level) {
@@ -294,6 +339,13 @@ impl Copy<'_> {
         self.operands(level);
         if row.has(flag::OFFSET | flag::OFFSET2 | flag::SWIZZLE) {
             self.field(bits::DS_OFFSET);
+        }
+        let pattern = bits::DS_OFFSET.get(self.from.bits);
+        if row.has(flag::SWIZZLE) && pattern & 0x8000 == 0 {
+            // Each bit of a lane's number is kept, inverted, cleared or set: several masks say the same.
+            let (and, or, xor) = (pattern & 31, pattern >> 5 & 31, pattern >> 10 & 31);
+            let (zeros, ones) = (or ^ xor, (and | or) ^ xor);
+            self.to.put(bits::DS_OFFSET, (zeros ^ ones) | (zeros & ones) << 5 | (zeros & !ones) << 10);
         }
         let gds = if level.is_vi_plus() { bits::DS_GDS } else { bits::DS_GDS_SI };
         if row.has(flag::GDS_ONLY) {
@@ -323,11 +375,9 @@ impl Copy<'_> {
         }
         self.field(bits::BUF_OFFSET);
         self.field(bits::BUF_GLC);
-        if row.operand(Role::Vaddr).is_some() {
-            self.field(bits::BUF_OFFEN);
-            self.field(bits::BUF_IDXEN);
-            self.field_if(!vi, bits::BUF_ADDR64);
-        }
+        self.field(bits::BUF_OFFEN);
+        self.field(bits::BUF_IDXEN);
+        self.field_if(!vi, bits::BUF_ADDR64);
         if mtbuf {
             self.field(bits::MTBUF_DFMT);
             self.field(bits::MTBUF_NFMT);
@@ -336,7 +386,7 @@ impl Copy<'_> {
         } else {
             self.to.put(bits::MUBUF_LDS, lds as u32);
             self.field(if vi { bits::MUBUF_SLC } else { bits::BUF_SLC });
-            self.field_if(gfx90a, bits::MUBUF_SCC);
+            self.field_if(gfx90a && !row.has(flag::NOSCC), bits::MUBUF_SCC);
         }
         if gfx90a {
             self.field_if(!lds, bits::BUF_ACC);
@@ -377,7 +427,7 @@ impl Copy<'_> {
             match op.role {
                 Role::Vdst if row.has(flag::ATOMIC) && !glc || lds => {}
                 Role::Vaddr if row.enc == Enc::Scratch && from.get(Role::Saddr) != 0x7f => {}
-                Role::Saddr if op.ty.dwords() == 2 && value < 104 => self.to.put(field, value & !1),
+                Role::Saddr => self.to.put(field, align_scalar(value, op.ty.dwords(), level)),
                 _ => self.to.put(field, value),
             }
         }
@@ -400,12 +450,18 @@ impl Copy<'_> {
     }
 }
 
-/// Clears the bits of a first register that a tuple of this size does not have.
-fn align(dwords: u8) -> u32 {
-    match dwords {
+/// The first register of a scalar tuple: a multiple of its size, up to four, counted from the file's start.
+fn align_scalar(code: u32, dwords: u8, level: Level) -> u32 {
+    let align = match dwords {
         0 | 1 => !0,
         2 => !1,
         _ => !3,
+    };
+    let ttmp = if level.is_gfx9() { 108 } else { 112 };
+    match code {
+        0..=103 => code & align,
+        _ if (ttmp..124).contains(&code) => ttmp + ((code - ttmp) & align),
+        _ => code,
     }
 }
 

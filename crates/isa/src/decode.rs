@@ -17,8 +17,9 @@ pub enum DecodeError {
 
 /// First slot of each encoding's opcodes in a [`Decoder`]'s table.
 const BASE: [u16; 22] = {
-    let sizes: [u16; 22] =
-        [128, 32, 256, 128, 128, 32, 256, 64, 256, 256, 4, 1024, 128, 128, 256, 128, 16, 128, 128, 128, 128, 1];
+    let sizes: [u16; 22] = [
+        128, 32, 256, 128, 128, 32, 256, 64, 256, 256, 4, 1024, 128, 128, 256, 128, 16, 128, 128, 128, 128, 1,
+    ];
     let mut base = [0; 22];
     let mut i = 1;
     while i < 22 {

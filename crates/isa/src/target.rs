@@ -96,7 +96,16 @@ const fn cpu(
     xnack: Option<bool>,
     sramecc: bool,
 ) -> Processor {
-    Processor { name, aliases, version, level, mach, xnack, sramecc, sgpr_init_bug: matches!(mach, 0x29 | 0x3c) }
+    Processor {
+        name,
+        aliases,
+        version,
+        level,
+        mach,
+        xnack,
+        sramecc,
+        sgpr_init_bug: matches!(mach, 0x29 | 0x3c),
+    }
 }
 
 /// Every processor Wavemill knows.
