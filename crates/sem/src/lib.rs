@@ -1,1 +1,32 @@
 //! What an instruction means, written once for every engine.
+//!
+//! [`lanes`] has the values vector instructions work on, [`fp`], [`half`], [`int`], [`cvt`], [`packed`], [`div`],
+//! [`special`] and [`misc`] the operations, [`valu`] and [`compare`] say which instruction is which operation and hand
+//! it to an engine's [`Apply`]. [`salu`] has the scalar instructions, [`atomic`] the read-modify-write operations.
+//! [`fidelity`] says how well an instruction is known.
+
+pub mod apply;
+pub mod atomic;
+pub mod compare;
+pub mod cvt;
+pub mod div;
+pub mod fidelity;
+pub mod fp;
+pub mod half;
+pub mod int;
+pub mod lanes;
+pub mod memory;
+pub mod mfma;
+pub mod misc;
+pub mod mode;
+pub mod packed;
+pub mod salu;
+pub mod scalar;
+pub mod soft;
+pub mod special;
+pub mod valu;
+
+pub use apply::{Apply, Context};
+pub use fidelity::{Fidelity, fidelity};
+pub use lanes::{Long, Mask, Word};
+pub use mode::{FloatMode, Mode};

@@ -1,0 +1,93 @@
+//! Vector compares: one meaning per type, the predicate from the opcode's low bits.
+
+use crate::apply::{Apply, Context};
+use crate::fp::{Predicate, double, single};
+use crate::lanes::{Long, Mask, Word};
+use crate::{half, int};
+use wavemill_isa::row::{ABSENT, state};
+use wavemill_isa::{Enc, Kind, Role, Row};
+
+/// What a VOPC instruction compares.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Type {
+    F16,
+    F32,
+    F64,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    /// The class of a float against a set of classes.
+    Class16,
+    Class32,
+    Class64,
+}
+
+/// A VOPC instruction, taken apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Compare {
+    /// Of what.
+    pub ty: Type,
+    /// Which outcomes count.
+    pub predicate: Predicate,
+    /// EXEC gets the result too (V_CMPX).
+    pub exec: bool,
+}
+
+impl Compare {
+    /// From the table's row. V_CMPS of GFX6 and GFX7 differ from V_CMP only in exceptions.
+    pub fn of(row: &Row) -> Option<Compare> {
+        if row.enc != Enc::Vopc {
+            return None;
+        }
+        let (a, b) = (row.operand(Role::Src0)?, row.operand(Role::Src1)?);
+        let opcode = row.opcode.iter().find(|&&op| op != ABSENT)?;
+        let (ty, bits) = match (a.ty.kind, a.ty.bits, b.ty.kind) {
+            (Kind::F, 16, Kind::B) => (Type::Class16, 0),
+            (Kind::F, 32, Kind::B) => (Type::Class32, 0),
+            (Kind::F, 64, Kind::B) => (Type::Class64, 0),
+            (Kind::F, 16, _) => (Type::F16, 15),
+            (Kind::F, 32, _) => (Type::F32, 15),
+            (Kind::F, 64, _) => (Type::F64, 15),
+            (Kind::I, 16, _) => (Type::I16, 7),
+            (Kind::I, 32, _) => (Type::I32, 7),
+            (Kind::I, 64, _) => (Type::I64, 7),
+            (Kind::U, 16, _) => (Type::U16, 7),
+            (Kind::U, 32, _) => (Type::U32, 7),
+            (Kind::U, 64, _) => (Type::U64, 7),
+            _ => return None,
+        };
+        Some(Compare { ty, predicate: Predicate((opcode & bits) as u8), exec: row.writes & state::EXEC != 0 })
+    }
+}
+
+/// Applies the comparison.
+#[inline(always)]
+pub fn compare<K: Apply>(c: Compare, k: K, x: &Context) -> K::Out {
+    let m = x.mode;
+    let p = c.predicate;
+    let none = <K::W as Word>::Mask::zeros;
+    match c.ty {
+        Type::F32 => k.ww_m(|a, b| single::compare(a, b, p, m.f32)),
+        Type::F64 => k.ll_m(|a, b| double::compare(a, b, p, m.f64)),
+        Type::F16 => k.ww_m(|a, b| half::compare(a, b, p, m.half())),
+        Type::I32 => k.ww_m(|a, b| p.of(a.lt_i(b), a.eq(b), none())),
+        Type::U32 => k.ww_m(|a, b| p.of(a.lt_u(b), a.eq(b), none())),
+        Type::I64 => k.ll_m(|a, b| p.of(a.lt_i(b), a.eq(b), none())),
+        Type::U64 => k.ll_m(|a, b| p.of(a.lt_u(b), a.eq(b), none())),
+        Type::I16 => k.ww_m(|a, b| {
+            let (a, b) = (int::i16(a), int::i16(b));
+            p.of(a.lt_i(b), a.eq(b), none())
+        }),
+        Type::U16 => k.ww_m(|a, b| {
+            let (a, b) = (int::u16(a), int::u16(b));
+            p.of(a.lt_u(b), a.eq(b), none())
+        }),
+        Type::Class16 => k.ww_m(|a, b| a.test2(b, half::class)),
+        Type::Class32 => k.ww_m(|a, b| a.test2(b, single::class)),
+        Type::Class64 => k.lw_m(|a, b| a.test2(b.zext(), |a, b| double::class(a, b as u32))),
+    }
+}

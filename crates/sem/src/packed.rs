@@ -1,0 +1,115 @@
+//! Packed and mixed precision: two halves at once, dot products.
+
+use crate::fp::single;
+use crate::half::{self, HalfMode};
+use crate::int;
+use crate::lanes::{Long, Word, w};
+use crate::mode::{FloatMode, Mode};
+use crate::soft;
+
+/// Low and high half of a word, put together.
+#[inline(always)]
+pub fn join<W: Word>(lo: W, hi: W) -> W {
+    (lo & w(0xffff)) | hi.shl(w(16))
+}
+/// The high half, zero-extended.
+#[inline(always)]
+pub fn high<W: Word>(a: W) -> W {
+    a.shr(w(16))
+}
+/// Applies a 16-bit operation to both halves.
+#[inline(always)]
+pub fn pk2<W: Word>(a: W, b: W, f: impl Fn(W, W) -> W) -> W {
+    join(f(a & w(0xffff), b & w(0xffff)), f(high(a), high(b)))
+}
+/// Applies a 16-bit operation to both halves.
+#[inline(always)]
+pub fn pk3<W: Word>(a: W, b: W, c: W, f: impl Fn(W, W, W) -> W) -> W {
+    join(f(a & w(0xffff), b & w(0xffff), c & w(0xffff)), f(high(a), high(b), high(c)))
+}
+/// Clamps both f16 halves.
+#[inline(always)]
+pub fn clamp_f16<W: Word>(a: W, clamp: bool, dx10: bool) -> W {
+    if clamp { join(half::clamp(a & w(0xffff), dx10), half::clamp(high(a), dx10)) } else { a }
+}
+/// V_PK_FMA_F16.
+#[inline(always)]
+pub fn fma_f16<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
+    pk3(a, b, c, |a, b, c| half::fma(a, b, c, m))
+}
+/// Applies a 32-bit operation to both halves of 64 bits.
+#[inline(always)]
+pub fn long2<L: Long>(a: L, b: L, f: impl Fn(L::Word, L::Word) -> L::Word) -> L {
+    L::join(f(a.lo(), b.lo()), f(a.hi(), b.hi()))
+}
+/// Applies a 32-bit operation to both halves of 64 bits.
+#[inline(always)]
+pub fn long3<L: Long>(a: L, b: L, c: L, f: impl Fn(L::Word, L::Word, L::Word) -> L::Word) -> L {
+    L::join(f(a.lo(), b.lo(), c.lo()), f(a.hi(), b.hi(), c.hi()))
+}
+/// V_SAT_PK_U8_I16: each signed half to an unsigned byte.
+#[inline]
+pub fn sat_pk_u8(a: u32) -> u32 {
+    let sat = |h: u32| (h as u16 as i16).clamp(0, 255) as u32;
+    sat(a) | sat(a >> 16) << 8
+}
+
+/// V_DOT2_F32_F16: always flushes denormals (manual 6.4) and rounds to nearest. Two fused steps, upper product first.
+#[inline(always)]
+pub fn dot2_f32_f16<W: Word>(a: W, b: W, c: W) -> W {
+    let m = FloatMode::FLUSH;
+    let lo = |x: W| half::flush(x & w(0xffff)).h2f();
+    let hi = |x: W| half::flush(high(x)).h2f();
+    let r = single::fma(hi(a), hi(b), c, m);
+    single::fma(lo(a), lo(b), r, m)
+}
+
+/// Sum of products of `8`, `4` or `16`-bit fields and an accumulator; `clamp` saturates the end result.
+#[inline]
+pub fn dot_i(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
+    let mut sum = c as i32 as i64;
+    for i in (0..32).step_by(bits as usize) {
+        let field = |x: u32| ((x >> i << (32 - bits)) as i32 >> (32 - bits)) as i64;
+        sum += field(a) * field(b);
+    }
+    if clamp { int::sat_i32(sum) } else { sum as u32 }
+}
+/// The unsigned sum of products.
+#[inline]
+pub fn dot_u(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
+    let mut sum = c as u64;
+    let mask = (1u64 << bits) - 1;
+    for i in (0..32).step_by(bits as usize) {
+        sum += ((a >> i) as u64 & mask) * ((b >> i) as u64 & mask);
+    }
+    if clamp { int::sat_u32(sum) } else { sum as u32 }
+}
+
+/// V_FMA_MIX_F32 on operands already widened to f32; V_MAD_MIX_F32 of gfx900 rounds twice and flushes.
+#[inline(always)]
+pub fn mix<W: Word>(a: W, b: W, c: W, m: &Mode, fused: bool) -> W {
+    if fused { single::fma(a, b, c, m.f32) } else { single::mad(a, b, c, m.mad32()) }
+}
+/// The f16 result of V_FMA_MIXLO and V_FMA_MIXHI: one rounding for the fused form, to f16.
+#[inline(always)]
+pub fn mix_f16<W: Word>(a: W, b: W, c: W, m: &Mode, fused: bool) -> W {
+    if !fused {
+        return half::from_f32(single::mad(a, b, c, m.mad32()), m);
+    }
+    let (a, b, c) = (single::input(a, m.f32), single::input(b, m.f32), single::input(c, m.f32));
+    let r = a.map3(b, c, |a, b, c| mix_round(a, b, c, m));
+    if m.f64.flush_out { half::flush(r) } else { r }
+}
+fn mix_round(a: u32, b: u32, c: u32, m: &Mode) -> u32 {
+    // f32 operands are exact in f64 and so is their product; the soft sum there rounds to odd-like sticky bits by
+    // rounding toward zero and keeping the inexactness in the last bit.
+    let wide = |x: u32| soft::convert(soft::F32, soft::F64, x as u64, soft::Round::Nearest);
+    let down = soft::fma(soft::F64, wide(a), wide(b), wide(c), soft::Round::Zero);
+    let up = soft::fma(soft::F64, wide(a), wide(b), wide(c), soft::Round::Up);
+    let low = soft::fma(soft::F64, wide(a), wide(b), wide(c), soft::Round::Down);
+    let exact = up == low;
+    let sticky = if exact || soft::F64.is_nan(down) { down } else { down | 1 };
+    let r = soft::convert(soft::F64, soft::F16, sticky, m.f64.round) as u32;
+    let inf = |x: u32| x & 0x7fff_ffff == 0x7f80_0000;
+    if m.fp16_ovfl && r & 0x7fff == 0x7c00 && !(inf(a) || inf(b) || inf(c)) { r - 1 } else { r }
+}

@@ -1,0 +1,445 @@
+//! Vector ALU instructions: which meaning each one has.
+//!
+//! Each function matches the instructions of some encodings and hands the meaning to an [`Apply`], or returns `None`
+//! for those it does not have. Instructions that are about registers rather than values (V_READLANE, V_SWAP, MFMA …)
+//! are the engines' business. 16-bit operands come in the low half; results are in the low half, the rest zero.
+
+use crate::apply::{Apply, Context};
+use crate::fp::{double as d, single as s};
+use crate::lanes::{Long, Word, w};
+use crate::mode::FloatMode;
+use crate::{cvt, div, half as h, int, misc, packed, special};
+use wavemill_isa::Op;
+
+/// VOP1.
+#[inline(always)]
+pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
+    let m = x.mode;
+    Some(match op {
+        Op::v_mov_b32 => k.w_w(|a| a),
+        Op::v_not_b32 => k.w_w(|a| !a),
+        Op::v_bfrev_b32 => k.w_w(|a| a.map1(u32::reverse_bits)),
+        Op::v_ffbh_u32 => k.w_w(|a| a.map1(misc::ffbh_u32)),
+        Op::v_ffbl_b32 => k.w_w(|a| a.map1(misc::ffbl)),
+        Op::v_ffbh_i32 => k.w_w(|a| a.map1(misc::ffbh_i32)),
+        Op::v_sat_pk_u8_i16 => k.w_w(|a| a.map1(packed::sat_pk_u8)),
+        Op::v_screen_partition_4se_b32 => k.w_w(|a| a.map1(misc::screen_partition)),
+
+        Op::v_cvt_f32_i32 => k.w_w(|a| x.f32(cvt::f32_i32(a, m.f32))),
+        Op::v_cvt_f32_u32 => k.w_w(|a| x.f32(cvt::f32_u32(a, m.f32))),
+        Op::v_cvt_u32_f32 => k.w_w(|a| a.f2u()),
+        Op::v_cvt_i32_f32 => k.w_w(|a| a.f2i()),
+        Op::v_cvt_f16_f32 => k.w_w(|a| x.f16(h::from_f32(a, &m))),
+        Op::v_cvt_f32_f16 => k.w_w(|a| x.f32(h::to_f32(a, &m))),
+        Op::v_cvt_rpi_i32_f32 => k.w_w(|a| a.map1(cvt::rpi)),
+        Op::v_cvt_flr_i32_f32 => k.w_w(|a| a.map1(cvt::flr)),
+        Op::v_cvt_off_f32_i4 => k.w_w(|a| x.f32(a.map1(cvt::off_i4))),
+        Op::v_cvt_f32_ubyte0 => k.w_w(|a| x.f32((a & w(0xff)).i2f())),
+        Op::v_cvt_f32_ubyte1 => k.w_w(|a| x.f32((a.shr(w(8)) & w(0xff)).i2f())),
+        Op::v_cvt_f32_ubyte2 => k.w_w(|a| x.f32((a.shr(w(16)) & w(0xff)).i2f())),
+        Op::v_cvt_f32_ubyte3 => k.w_w(|a| x.f32(a.shr(w(24)).i2f())),
+        Op::v_cvt_i32_f64 => k.l_w(|a| a.narrow1(cvt::i32_f64)),
+        Op::v_cvt_u32_f64 => k.l_w(|a| a.narrow1(cvt::u32_f64)),
+        Op::v_cvt_f64_i32 => k.w_l(|a| x.f64(a.widen1(cvt::f64_i32))),
+        Op::v_cvt_f64_u32 => k.w_l(|a| x.f64(a.widen1(cvt::f64_u32))),
+        Op::v_cvt_f32_f64 => k.l_w(|a| x.f32(a.narrow1(|a| cvt::f32_f64(a, &m)))),
+        Op::v_cvt_f64_f32 => k.w_l(|a| x.f64(a.widen1(|a| cvt::f64_f32(a, &m)))),
+        Op::v_cvt_f16_u16 => k.w_w(|a| x.f16(a.map1(|a| cvt::f16_int(a, false, &m)))),
+        Op::v_cvt_f16_i16 => k.w_w(|a| x.f16(a.map1(|a| cvt::f16_int(a, true, &m)))),
+        Op::v_cvt_u16_f16 => k.w_w(|a| a.map1(cvt::u16_f16)),
+        Op::v_cvt_i16_f16 => k.w_w(|a| a.map1(cvt::i16_f16)),
+        Op::v_cvt_norm_i16_f16 => k.w_w(|a| (a & w(0xffff)).h2f().map1(cvt::snorm16)),
+        Op::v_cvt_norm_u16_f16 => k.w_w(|a| (a & w(0xffff)).h2f().map1(cvt::unorm16)),
+
+        Op::v_trunc_f32 => k.w_w(|a| x.f32(cvt::trunc_f32(a, m.f32))),
+        Op::v_ceil_f32 => k.w_w(|a| x.f32(cvt::ceil_f32(a, m.f32))),
+        Op::v_rndne_f32 => k.w_w(|a| x.f32(cvt::rndne_f32(a, m.f32))),
+        Op::v_floor_f32 => k.w_w(|a| x.f32(cvt::floor_f32(a, m.f32))),
+        Op::v_fract_f32 => k.w_w(|a| x.f32(cvt::fract_f32(a, m.f32))),
+        Op::v_trunc_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::trunc))),
+        Op::v_ceil_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::ceil))),
+        Op::v_rndne_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::round_ties_even))),
+        Op::v_floor_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::floor))),
+        Op::v_fract_f64 => k.l_l(|a| x.f64(cvt::fract_f64(a, m.f64))),
+        Op::v_trunc_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.ftrunc()))),
+        Op::v_ceil_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| s::neg(s::neg(a).ffloor())))),
+        Op::v_rndne_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.frint()))),
+        Op::v_floor_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.ffloor()))),
+        Op::v_fract_f16 => k.w_w(|a| {
+            let floor = h::through_f32(a, m.half(), |a| a.ffloor());
+            let r = h::sub(a, floor, m.half());
+            x.f16(K::W::select(r.eq(w(0x3c00)), w(0x3bff), r))
+        }),
+
+        Op::v_exp_f32 | Op::v_exp_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::exp_f32))),
+        Op::v_log_f32 | Op::v_log_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::log_f32))),
+        Op::v_log_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::log_f32).map1(special::clamp_inf_f32))),
+        Op::v_rcp_f32 | Op::v_rcp_iflag_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32))),
+        Op::v_rcp_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32).map1(special::clamp_inf_f32))),
+        Op::v_rcp_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32).map1(special::legacy_inf_f32))),
+        Op::v_rsq_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32))),
+        Op::v_rsq_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32).map1(special::clamp_inf_f32))),
+        Op::v_rsq_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32).map1(special::legacy_inf_f32))),
+        Op::v_sqrt_f32 => k.w_w(|a| x.f32(a.map1(special::sqrt_f32))),
+        Op::v_sin_f32 => k.w_w(|a| x.f32(a.map1(special::sin_f32))),
+        Op::v_cos_f32 => k.w_w(|a| x.f32(a.map1(special::cos_f32))),
+        Op::v_rcp_f64 => k.l_l(|a| x.f64(a.map1(special::rcp_f64))),
+        Op::v_rcp_clamp_f64 => k.l_l(|a| x.f64(a.map1(special::rcp_f64).map1(special::clamp_inf_f64))),
+        Op::v_rsq_f64 => k.l_l(|a| x.f64(a.map1(special::rsq_f64))),
+        Op::v_rsq_clamp_f64 => k.l_l(|a| x.f64(a.map1(special::rsq_f64).map1(special::clamp_inf_f64))),
+        Op::v_sqrt_f64 => k.l_l(|a| x.f64(a.map1(special::sqrt_f64))),
+        Op::v_rcp_f16 => k.w_w(|a| x.f16(a.map1(special::rcp_f16))),
+        Op::v_sqrt_f16 => k.w_w(|a| x.f16(a.map1(special::sqrt_f16))),
+        Op::v_rsq_f16 => k.w_w(|a| x.f16(a.map1(special::rsq_f16))),
+        Op::v_log_f16 => k.w_w(|a| x.f16(a.map1(special::log_f16))),
+        Op::v_exp_f16 => k.w_w(|a| x.f16(a.map1(special::exp_f16))),
+        Op::v_sin_f16 => k.w_w(|a| x.f16(a.map1(special::sin_f16))),
+        Op::v_cos_f16 => k.w_w(|a| x.f16(a.map1(special::cos_f16))),
+
+        Op::v_frexp_exp_i32_f32 => k.w_w(|a| a.map1(|a| s::frexp_exp(a, m.f32))),
+        Op::v_frexp_mant_f32 => k.w_w(|a| x.f32(a.map1(|a| s::frexp_mant(a, m.f32)))),
+        Op::v_frexp_exp_i32_f64 => k.l_w(|a| a.narrow1(|a| d::frexp_exp(a, m.f64))),
+        Op::v_frexp_mant_f64 => k.l_l(|a| x.f64(a.map1(|a| d::frexp_mant(a, m.f64)))),
+        Op::v_frexp_mant_f16 => k.w_w(|a| x.f16(a.map1(|a| h::frexp_mant(a, m.half())))),
+        Op::v_frexp_exp_i16_f16 => k.w_w(|a| a.map1(|a| h::frexp_exp(a, m.half()))),
+        _ => return None,
+    })
+}
+
+/// VOP2, integer and bitwise.
+#[inline(always)]
+pub fn vop2_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
+    let c = x.clamp;
+    Some(match op {
+        Op::v_cndmask_b32 => k.wwm_w(|a, b, m| K::W::select(m, b, a)),
+        Op::v_and_b32 => k.ww_w(|a, b| a & b),
+        Op::v_or_b32 => k.ww_w(|a, b| a | b),
+        Op::v_xor_b32 => k.ww_w(|a, b| a ^ b),
+        Op::v_xnor_b32 => k.ww_w(|a, b| !(a ^ b)),
+        Op::v_add_u32 => k.ww_w(|a, b| int::add_u32(a, b, c)),
+        Op::v_sub_u32 => k.ww_w(|a, b| int::sub_u32(a, b, c)),
+        Op::v_subrev_u32 => k.ww_w(|a, b| int::sub_u32(b, a, c)),
+        Op::v_add_co_u32 | Op::v_add_u32_gfx8 => k.ww_wm(|a, b| int::add_co(a, b, c)),
+        // Signed names of GFX6 and GFX7, but the carry is unsigned and so is what CLAMP does.
+        Op::v_add_i32_gfx6 => k.ww_wm(|a, b| int::add_co(a, b, c)),
+        Op::v_sub_co_u32 | Op::v_sub_u32_gfx8 | Op::v_sub_i32_gfx6 => k.ww_wm(|a, b| int::sub_co(a, b, c)),
+        Op::v_subrev_co_u32 | Op::v_subrev_u32_gfx8 | Op::v_subrev_i32 => {
+            k.ww_wm(|a, b| int::sub_co(b, a, c))
+        }
+        Op::v_addc_co_u32 | Op::v_addc_u32 => k.wwm_wm(|a, b, m| int::addc_co(a, b, m, c)),
+        Op::v_subb_co_u32 | Op::v_subb_u32 => k.wwm_wm(|a, b, m| int::subb_co(a, b, m, c)),
+        Op::v_subbrev_co_u32 | Op::v_subbrev_u32 => k.wwm_wm(|a, b, m| int::subb_co(b, a, m, c)),
+        Op::v_mul_i32_i24 => k.ww_w(|a, b| int::mul_i24(a, b, c)),
+        Op::v_mul_u32_u24 => k.ww_w(|a, b| int::mul_u24(a, b, c)),
+        Op::v_mul_hi_i32_i24 => k.ww_w(|a, b| int::i24(a).mul_hi_i(int::i24(b))),
+        Op::v_mul_hi_u32_u24 => k.ww_w(|a, b| int::u24(a).mul_hi_u(int::u24(b))),
+        Op::v_min_i32 => k.ww_w(|a, b| a.min_i(b)),
+        Op::v_max_i32 => k.ww_w(|a, b| a.max_i(b)),
+        Op::v_min_u32 => k.ww_w(|a, b| a.min_u(b)),
+        Op::v_max_u32 => k.ww_w(|a, b| a.max_u(b)),
+        Op::v_lshrrev_b32 => k.ww_w(|a, b| b.shr(a)),
+        Op::v_ashrrev_i32 => k.ww_w(|a, b| b.sar(a)),
+        Op::v_lshlrev_b32 => k.ww_w(|a, b| b.shl(a)),
+        Op::v_lshr_b32 => k.ww_w(|a, b| a.shr(b)),
+        Op::v_ashr_i32 => k.ww_w(|a, b| a.sar(b)),
+        Op::v_lshl_b32 => k.ww_w(|a, b| a.shl(b)),
+        Op::v_bfm_b32 | Op::v_bfm_b32_gfx6 => k.ww_w(int::bfm),
+        Op::v_bcnt_u32_b32 | Op::v_bcnt_u32_b32_gfx6 => {
+            k.ww_w(|a, b| a.map2(b, |a, b| a.count_ones().wrapping_add(b)))
+        }
+        Op::v_mbcnt_lo_u32_b32 | Op::v_mbcnt_lo_u32_b32_gfx6 => k.wwi_w(|a, b, lane| {
+            a.map3(b, lane, |a, b, lane| {
+                let below = if lane >= 32 { !0 } else { (1u32 << lane) - 1 };
+                (a & below).count_ones().wrapping_add(b)
+            })
+        }),
+        Op::v_mbcnt_hi_u32_b32 | Op::v_mbcnt_hi_u32_b32_gfx6 => k.wwi_w(|a, b, lane| {
+            a.map3(b, lane, |a, b, lane| {
+                let below = if lane < 32 { 0 } else { (1u32 << (lane - 32)) - 1 };
+                (a & below).count_ones().wrapping_add(b)
+            })
+        }),
+        Op::v_add_u16 => k.ww_w(|a, b| int::to_u16(int::u16(a) + int::u16(b), c)),
+        Op::v_sub_u16 => k.ww_w(|a, b| int::to_u16(int::u16(a) - int::u16(b), c)),
+        Op::v_subrev_u16 => k.ww_w(|a, b| int::to_u16(int::u16(b) - int::u16(a), c)),
+        Op::v_mul_lo_u16 => k.ww_w(|a, b| {
+            let r = int::u16(a) * int::u16(b);
+            if c { r.min_u(w(0xffff)) } else { int::u16(r) }
+        }),
+        Op::v_lshlrev_b16 => k.ww_w(|a, b| int::u16(b.shl(a & w(15)))),
+        Op::v_lshrrev_b16 => k.ww_w(|a, b| int::u16(b).shr(a & w(15))),
+        Op::v_ashrrev_i16 => k.ww_w(|a, b| int::u16(int::i16(b).sar(a & w(15)))),
+        Op::v_max_u16 => k.ww_w(|a, b| int::u16(a).max_u(int::u16(b))),
+        Op::v_min_u16 => k.ww_w(|a, b| int::u16(a).min_u(int::u16(b))),
+        Op::v_max_i16 => k.ww_w(|a, b| int::u16(int::i16(a).max_i(int::i16(b)))),
+        Op::v_min_i16 => k.ww_w(|a, b| int::u16(int::i16(a).min_i(int::i16(b)))),
+        Op::v_dot2c_i32_i16 => k.www_w(|a, b, d| a.map3(b, d, |a, b, d| packed::dot_i(a, b, d, 16, c))),
+        Op::v_dot4c_i32_i8 => k.www_w(|a, b, d| a.map3(b, d, |a, b, d| packed::dot_i(a, b, d, 8, c))),
+        Op::v_dot8c_i32_i4 => k.www_w(|a, b, d| a.map3(b, d, |a, b, d| packed::dot_i(a, b, d, 4, c))),
+        Op::v_cvt_pk_u16_u32 | Op::v_cvt_pk_u16_u32_gfx6 => {
+            k.ww_w(|a, b| packed::join(a.min_u(w(0xffff)), b.min_u(w(0xffff))))
+        }
+        Op::v_cvt_pk_i16_i32 | Op::v_cvt_pk_i16_i32_gfx6 => {
+            k.ww_w(|a, b| packed::join(int::to_i16(a, true), int::to_i16(b, true)))
+        }
+        _ => return None,
+    })
+}
+
+/// VOP2, float.
+#[inline(always)]
+pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
+    let m = x.mode;
+    let ieee = m.ieee;
+    Some(match op {
+        Op::v_add_f32 => k.ww_w(|a, b| x.f32(s::add(a, b, m.f32))),
+        Op::v_sub_f32 => k.ww_w(|a, b| x.f32(s::sub(a, b, m.f32))),
+        Op::v_subrev_f32 => k.ww_w(|a, b| x.f32(s::subrev(a, b, m.f32))),
+        Op::v_mul_f32 => k.ww_w(|a, b| x.f32(s::mul(a, b, m.f32))),
+        Op::v_mul_legacy_f32 | Op::v_mul_legacy_f32_gfx6 => k.ww_w(|a, b| x.f32(s::mul_legacy(a, b, m.f32))),
+        Op::v_min_f32 => k.ww_w(|a, b| x.f32(s::min(a, b, m.f32, ieee))),
+        Op::v_max_f32 => k.ww_w(|a, b| x.f32(s::max(a, b, m.f32, ieee))),
+        // DX9 rules: the second operand unless the comparison holds.
+        Op::v_min_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(a.flt(b), a, b))),
+        Op::v_max_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(b.flt(a) | a.feq(b), a, b))),
+        Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => {
+            k.www_w(|a, b, c| x.f32(s::mad(a, b, c, m.mad32())))
+        }
+        Op::v_mac_legacy_f32 => {
+            k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))
+        }
+        Op::v_fmac_f32 => k.www_w(|a, b, c| x.f32(s::fma(a, b, c, m.f32))),
+        Op::v_fmac_f64 => k.lll_l(|a, b, c| x.f64(d::fma(a, b, c, m.f64))),
+        Op::v_dot2c_f32_f16 => k.www_w(|a, b, c| x.f32(packed::dot2_f32_f16(a, b, c))),
+        Op::v_pk_fmac_f16 => k.www_w(|a, b, c| packed::fma_f16(a, b, c, m.half())),
+        Op::v_ldexp_f32 | Op::v_ldexp_f32_gfx6 => {
+            k.ww_w(|a, b| x.f32(a.map2(b, |a, b| s::ldexp(a, b, m.f32))))
+        }
+        Op::v_add_f16 => k.ww_w(|a, b| x.f16(h::add(a, b, m.half()))),
+        Op::v_sub_f16 => k.ww_w(|a, b| x.f16(h::sub(a, b, m.half()))),
+        Op::v_subrev_f16 => k.ww_w(|a, b| x.f16(h::subrev(a, b, m.half()))),
+        Op::v_mul_f16 => k.ww_w(|a, b| x.f16(h::mul(a, b, m.half()))),
+        Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 => {
+            k.www_w(|a, b, c| x.f16(h::mad(a, b, c, m.half())))
+        }
+        Op::v_max_f16 => k.ww_w(|a, b| x.f16(h::max(a, b, m.half(), ieee))),
+        Op::v_min_f16 => k.ww_w(|a, b| x.f16(h::min(a, b, m.half(), ieee))),
+        Op::v_ldexp_f16 => k.ww_w(|a, b| x.f16(a.map2(b, |a, b| h::ldexp(a, b, m.half())))),
+        Op::v_cvt_pkrtz_f16_f32 | Op::v_cvt_pkrtz_f16_f32_gfx6 => {
+            k.ww_w(|a, b| packed::clamp_f16(a.map2(b, h::pack_rtz), x.clamp, m.dx10_clamp))
+        }
+        Op::v_cvt_pknorm_i16_f32 | Op::v_cvt_pknorm_i16_f32_gfx6 => {
+            k.ww_w(|a, b| packed::join(a.map1(cvt::snorm16), b.map1(cvt::snorm16)))
+        }
+        Op::v_cvt_pknorm_u16_f32 | Op::v_cvt_pknorm_u16_f32_gfx6 => {
+            k.ww_w(|a, b| packed::join(a.map1(cvt::unorm16), b.map1(cvt::unorm16)))
+        }
+        Op::v_cvt_pkaccum_u8_f32 | Op::v_cvt_pkaccum_u8_f32_gfx6 => {
+            k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32.round)))
+        }
+        _ => return None,
+    })
+}
+
+/// VOP3 instructions without a shorter form, integer and bitwise.
+#[inline(always)]
+pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
+    let cl = x.clamp;
+    Some(match op {
+        Op::v_mad_i32_i24 => k.www_w(|a, b, c| int::mad_i24(a, b, c, cl)),
+        Op::v_mad_u32_u24 => k.www_w(|a, b, c| int::mad_u24(a, b, c, cl)),
+        Op::v_bfe_u32 => k.www_w(int::bfe_u32),
+        Op::v_bfe_i32 => k.www_w(int::bfe_i32),
+        Op::v_bfi_b32 => k.www_w(|a, b, c| (a & b) | (!a & c)),
+        Op::v_lerp_u8 => k.www_w(|a, b, c| a.map3(b, c, misc::lerp_u8)),
+        Op::v_alignbit_b32 => k.www_w(|a, b, c| int::align(a, b, c & w(31))),
+        Op::v_alignbyte_b32 => k.www_w(|a, b, c| int::align(a, b, (c & w(3)).shl(w(3)))),
+        Op::v_min3_i32 => k.www_w(|a, b, c| a.min_i(b).min_i(c)),
+        Op::v_max3_i32 => k.www_w(|a, b, c| a.max_i(b).max_i(c)),
+        Op::v_med3_i32 => k.www_w(int::med3_i),
+        Op::v_min3_u32 => k.www_w(|a, b, c| a.min_u(b).min_u(c)),
+        Op::v_max3_u32 => k.www_w(|a, b, c| a.max_u(b).max_u(c)),
+        Op::v_med3_u32 => k.www_w(int::med3_u),
+        Op::v_sad_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u8(a, b, c, cl))),
+        Op::v_sad_hi_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_hi_u8(a, b, c, cl))),
+        Op::v_sad_u16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u16(a, b, c, cl))),
+        Op::v_sad_u32 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u32(a, b, c, cl))),
+        Op::v_msad_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::msad_u8(a, b, c, cl))),
+        Op::v_qsad_pk_u16_u8 => k.lwl_l(|a, b, c| qsad(a, b, c, false, cl)),
+        Op::v_mqsad_pk_u16_u8 => k.lwl_l(|a, b, c| qsad(a, b, c, true, cl)),
+        Op::v_lshl_b64 => k.lw_l(|a, b| a.shl(b)),
+        Op::v_lshr_b64 => k.lw_l(|a, b| a.shr(b)),
+        Op::v_ashr_i64 => k.lw_l(|a, b| a.sar(b)),
+        Op::v_lshlrev_b64 => k.wl_l(|a, b| b.shl(a)),
+        Op::v_lshrrev_b64 => k.wl_l(|a, b| b.shr(a)),
+        Op::v_ashrrev_i64 => k.wl_l(|a, b| b.sar(a)),
+        Op::v_mul_lo_u32 | Op::v_mul_lo_i32 => k.ww_w(|a, b| a * b),
+        Op::v_mul_hi_u32 => k.ww_w(|a, b| a.mul_hi_u(b)),
+        Op::v_mul_hi_i32 => k.ww_w(|a, b| a.mul_hi_i(b)),
+        Op::v_mad_u64_u32 => k.wwl_lm(int::mad_u64),
+        Op::v_mad_i64_i32 => k.wwl_lm(int::mad_i64),
+        Op::v_mad_u16 | Op::v_mad_legacy_u16 => k.www_w(|a, b, c| int::mad_u16(a, b, c, cl)),
+        Op::v_mad_i16 | Op::v_mad_legacy_i16 => k.www_w(|a, b, c| int::mad_i16(a, b, c, cl)),
+        Op::v_perm_b32 => k.www_w(|a, b, c| a.map3(b, c, misc::perm)),
+        Op::v_mad_u32_u16 => k.www_w(|a, b, c| {
+            let p = int::u16(a) * int::u16(b);
+            int::add_u32(p, c, cl)
+        }),
+        Op::v_mad_i32_i16 => k.www_w(|a, b, c| int::add_i32(int::i16(a) * int::i16(b), c, cl)),
+        Op::v_xad_u32 => k.www_w(|a, b, c| (a ^ b) + c),
+        Op::v_min3_i16 => k.www_w(|a, b, c| int::u16(int::i16(a).min_i(int::i16(b)).min_i(int::i16(c)))),
+        Op::v_max3_i16 => k.www_w(|a, b, c| int::u16(int::i16(a).max_i(int::i16(b)).max_i(int::i16(c)))),
+        Op::v_med3_i16 => k.www_w(|a, b, c| int::u16(int::med3_i(int::i16(a), int::i16(b), int::i16(c)))),
+        Op::v_min3_u16 => k.www_w(|a, b, c| int::u16(a).min_u(int::u16(b)).min_u(int::u16(c))),
+        Op::v_max3_u16 => k.www_w(|a, b, c| int::u16(a).max_u(int::u16(b)).max_u(int::u16(c))),
+        Op::v_med3_u16 => k.www_w(|a, b, c| int::med3_u(int::u16(a), int::u16(b), int::u16(c))),
+        Op::v_lshl_add_u32 => k.www_w(|a, b, c| a.shl(b) + c),
+        Op::v_add_lshl_u32 => k.www_w(|a, b, c| (a + b).shl(c)),
+        Op::v_add3_u32 => k.www_w(|a, b, c| a + b + c),
+        Op::v_lshl_or_b32 => k.www_w(|a, b, c| a.shl(b) | c),
+        Op::v_and_or_b32 => k.www_w(|a, b, c| (a & b) | c),
+        Op::v_or3_b32 => k.www_w(|a, b, c| a | b | c),
+        Op::v_add_i32 => k.ww_w(|a, b| int::add_i32(a, b, cl)),
+        Op::v_sub_i32 => k.ww_w(|a, b| int::sub_i32(a, b, cl)),
+        Op::v_add_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) + int::i16(b), cl)),
+        Op::v_sub_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) - int::i16(b), cl)),
+        Op::v_pack_b32_f16 => k.ww_w(|a, b| {
+            // A float instruction: denormals go as the mode says.
+            let f = |a| {
+                let a = h::input(a, x.mode.half());
+                if x.mode.f64.flush_out { h::flush(a) } else { a }
+            };
+            packed::join(f(a), f(b))
+        }),
+        _ => return None,
+    })
+}
+
+#[inline(always)]
+fn qsad<D: Long>(a: D, b: D::Word, c: D, mask: bool, clamp: bool) -> D {
+    // Three operands of two widths: fold the reference into the low half of a second 64-bit value.
+    let b = b.zext();
+    a.map3(b, c, |a, b, c| misc::qsad_pk(a, b as u32, c, mask, clamp))
+}
+
+/// VOP3 instructions without a shorter form, float.
+#[inline(always)]
+pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
+    let m = x.mode;
+    let (ieee, hm) = (m.ieee, m.half());
+    Some(match op {
+        Op::v_mad_f32 => k.www_w(|a, b, c| x.f32(s::mad(a, b, c, m.mad32()))),
+        Op::v_mad_legacy_f32 => {
+            k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))
+        }
+        Op::v_fma_f32 => k.www_w(|a, b, c| x.f32(s::fma(a, b, c, m.f32))),
+        Op::v_fma_f64 => k.lll_l(|a, b, c| x.f64(d::fma(a, b, c, m.f64))),
+        Op::v_cubeid_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_id))),
+        Op::v_cubesc_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_sc))),
+        Op::v_cubetc_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_tc))),
+        Op::v_cubema_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_ma))),
+        Op::v_min3_f32 => k.www_w(|a, b, c| x.f32(s::min3(a, b, c, m.f32, ieee))),
+        Op::v_max3_f32 => k.www_w(|a, b, c| x.f32(s::max3(a, b, c, m.f32, ieee))),
+        Op::v_med3_f32 => k.www_w(|a, b, c| x.f32(s::med3(a, b, c, m.f32, ieee))),
+        Op::v_cvt_pk_u8_f32 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32.round))),
+        Op::v_div_fixup_f32 => {
+            k.www_w(|a, b, c| x.f32(a.map3(b, c, |a, b, c| div::fixup_f32(a, b, c, m.f32))))
+        }
+        Op::v_div_fixup_f64 => {
+            k.lll_l(|a, b, c| x.f64(a.map3(b, c, |a, b, c| div::fixup_f64(a, b, c, m.f64))))
+        }
+        Op::v_div_fixup_f16 | Op::v_div_fixup_legacy_f16 => {
+            k.www_w(|a, b, c| x.f16(a.map3(b, c, |a, b, c| h::div_fixup(a, b, c, hm))))
+        }
+        Op::v_div_scale_f32 => k.www_wm(div::scale_f32),
+        Op::v_div_scale_f64 => k.lll_lm(div::scale_f64),
+        // Input denormals are not flushed (manual 12.11).
+        Op::v_div_fmas_f32 => k.wwwm_w(|a, b, c, v| {
+            let keep = FloatMode { flush_in: false, ..m.f32 };
+            let scaled = a.map3(b, c, |a, b, c| div::fmas_f32(a, b, c, keep));
+            x.f32(K::W::select(v, scaled, s::fma(a, b, c, keep)))
+        }),
+        Op::v_div_fmas_f64 => k.lllm_l(|a, b, c, v| {
+            let keep = FloatMode { flush_in: false, ..m.f64 };
+            let scaled = a.map3(b, c, |a, b, c| div::fmas_f64(a, b, c, keep));
+            x.f64(Long::select(v, scaled, d::fma(a, b, c, keep)))
+        }),
+        Op::v_add_f64 => k.ll_l(|a, b| x.f64(d::add(a, b, m.f64))),
+        Op::v_mul_f64 => k.ll_l(|a, b| x.f64(d::mul(a, b, m.f64))),
+        Op::v_min_f64 => k.ll_l(|a, b| x.f64(d::min(a, b, m.f64, ieee))),
+        Op::v_max_f64 => k.ll_l(|a, b| x.f64(d::max(a, b, m.f64, ieee))),
+        Op::v_ldexp_f64 => k.lw_l(|a, b| x.f64(a.map_w(b, |a, b| d::ldexp(a, b, m.f64)))),
+        Op::v_trig_preop_f64 => k.lw_l(|a, b| x.f64(a.map_w(b, div::trig_preop))),
+        Op::v_mad_f16 | Op::v_mad_legacy_f16 => k.www_w(|a, b, c| x.f16(h::mad(a, b, c, hm))),
+        Op::v_fma_f16 | Op::v_fma_legacy_f16 => k.www_w(|a, b, c| x.f16(h::fma(a, b, c, hm))),
+        Op::v_min3_f16 => k.www_w(|a, b, c| x.f16(h::min3(a, b, c, hm, ieee))),
+        Op::v_max3_f16 => k.www_w(|a, b, c| x.f16(h::max3(a, b, c, hm, ieee))),
+        Op::v_med3_f16 => k.www_w(|a, b, c| x.f16(h::med3(a, b, c, hm, ieee))),
+        Op::v_cvt_pknorm_i16_f16 => k.ww_w(|a, b| {
+            packed::join((a & w(0xffff)).h2f().map1(cvt::snorm16), (b & w(0xffff)).h2f().map1(cvt::snorm16))
+        }),
+        Op::v_cvt_pknorm_u16_f16 => k.ww_w(|a, b| {
+            packed::join((a & w(0xffff)).h2f().map1(cvt::unorm16), (b & w(0xffff)).h2f().map1(cvt::unorm16))
+        }),
+        // D = S0 · S1 with S2 choosing the factor's place in the old lighting pipeline: max for a zero factor.
+        Op::v_mullit_f32 => return None,
+        _ => return None,
+    })
+}
+
+/// VOP3P. Operands come with op_sel and neg applied; those of the mix instructions widened to f32.
+#[inline(always)]
+pub fn vop3p<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
+    let m = x.mode;
+    let (hm, cl, ieee) = (m.half(), x.clamp, m.ieee);
+    let half = |r: K::W| packed::clamp_f16(r, cl, m.dx10_clamp);
+    let single = |r: K::W| if cl { s::clamp(r, m.dx10_clamp) } else { r };
+    Some(match op {
+        Op::v_pk_mad_i16 => k.www_w(|a, b, c| packed::pk3(a, b, c, |a, b, c| int::mad_i16(a, b, c, cl))),
+        Op::v_pk_mad_u16 => k.www_w(|a, b, c| packed::pk3(a, b, c, |a, b, c| int::mad_u16(a, b, c, cl))),
+        Op::v_pk_mul_lo_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::mad_u16(a, b, w(0), cl))),
+        Op::v_pk_add_i16 => {
+            k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_i16(int::i16(a) + int::i16(b), cl)))
+        }
+        Op::v_pk_sub_i16 => {
+            k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_i16(int::i16(a) - int::i16(b), cl)))
+        }
+        Op::v_pk_add_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_u16(a + b, cl))),
+        Op::v_pk_sub_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_u16(a - b, cl))),
+        Op::v_pk_lshlrev_b16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| b.shl(a & w(15)))),
+        Op::v_pk_lshrrev_b16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| b.shr(a & w(15)))),
+        Op::v_pk_ashrrev_i16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::i16(b).sar(a & w(15)))),
+        Op::v_pk_max_i16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::i16(a).max_i(int::i16(b)))),
+        Op::v_pk_min_i16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::i16(a).min_i(int::i16(b)))),
+        Op::v_pk_max_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| a.max_u(b))),
+        Op::v_pk_min_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| a.min_u(b))),
+        Op::v_pk_fma_f16 => k.www_w(|a, b, c| half(packed::fma_f16(a, b, c, hm))),
+        Op::v_pk_add_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::add(a, b, hm)))),
+        Op::v_pk_mul_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::mul(a, b, hm)))),
+        Op::v_pk_min_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::min(a, b, hm, ieee)))),
+        Op::v_pk_max_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::max(a, b, hm, ieee)))),
+        Op::v_fma_mix_f32 => k.www_w(|a, b, c| single(packed::mix(a, b, c, &m, true))),
+        Op::v_mad_mix_f32 => k.www_w(|a, b, c| single(packed::mix(a, b, c, &m, false))),
+        Op::v_fma_mixlo_f16 | Op::v_fma_mixhi_f16 => {
+            k.www_w(|a, b, c| half(packed::mix_f16(a, b, c, &m, true)))
+        }
+        Op::v_mad_mixlo_f16 | Op::v_mad_mixhi_f16 => {
+            k.www_w(|a, b, c| half(packed::mix_f16(a, b, c, &m, false)))
+        }
+        Op::v_dot2_f32_f16 => k.www_w(|a, b, c| single(packed::dot2_f32_f16(a, b, c))),
+        Op::v_dot2_i32_i16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 16, cl))),
+        Op::v_dot4_i32_i8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 8, cl))),
+        Op::v_dot8_i32_i4 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 4, cl))),
+        Op::v_dot2_u32_u16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 16, cl))),
+        Op::v_dot4_u32_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 8, cl))),
+        Op::v_dot8_u32_u4 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 4, cl))),
+        Op::v_pk_fma_f32 => {
+            k.lll_l(|a, b, c| packed::long3(a, b, c, |a, b, c| single(s::fma(a, b, c, m.f32))))
+        }
+        Op::v_pk_mul_f32 => k.ll_l(|a, b| packed::long2(a, b, |a, b| single(s::mul(a, b, m.f32)))),
+        Op::v_pk_add_f32 => k.ll_l(|a, b| packed::long2(a, b, |a, b| single(s::add(a, b, m.f32)))),
+        Op::v_pk_mov_b32 => k.ll_l(|a, b| Long::join(a.lo(), b.lo())),
+        Op::v_accvgpr_read_b32 | Op::v_accvgpr_write_b32 => k.w_w(|a| a),
+        _ => return None,
+    })
+}
