@@ -3,6 +3,7 @@
 //! Constants of the format are apart from reading, reading apart from writing. Nothing here knows how an
 //! instruction is spelt or what it does; that is `isa`, `asm` and `sem`.
 
+pub mod bundle;
 pub mod descriptor;
 pub mod elf;
 pub mod kernel_code;

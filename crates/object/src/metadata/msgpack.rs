@@ -113,19 +113,19 @@ impl<'a> Reader<'a> {
         if depth > MAX_DEPTH {
             return self.error(at, format!("nested more than {MAX_DEPTH} deep"));
         }
-        // Every element takes a byte at least, so what is left bounds what is worth reserving.
-        let left = self.bytes.len() - self.at;
+        // A count may lie: reserve for what is common, grow for the rest.
+        const COMMON: usize = 64;
         match head {
             Head::Value(value) => Ok(value),
             Head::Array(count) => {
-                let mut elements = Vec::with_capacity((count as usize).min(left));
+                let mut elements = Vec::with_capacity((count as usize).min(COMMON));
                 for _ in 0..count {
                     elements.push(self.value(depth + 1)?);
                 }
                 Ok(Value::Array(elements))
             }
             Head::Map(count) => {
-                let mut entries = Vec::with_capacity((count as usize).min(left / 2));
+                let mut entries = Vec::with_capacity((count as usize).min(COMMON));
                 for _ in 0..count {
                     entries.push((self.value(depth + 1)?, self.value(depth + 1)?));
                 }

@@ -1,5 +1,6 @@
 //! One test binary for the whole crate. What is expected comes from LLVM's tools, by `fixtures/make`.
 
+mod bundle;
 mod descriptor;
 mod kernel_code;
 mod link;

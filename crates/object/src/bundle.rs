@@ -1,0 +1,179 @@
+//! Containers of code objects: clang's offload bundles, one after the other, compressed or not, on their own or in
+//! the `.hip_fatbin` section of a host program (Clang documentation, "Clang Offload Bundler").
+
+use crate::elf::EM_AMDGPU;
+use crate::read::Error;
+use crate::target_id::TargetId;
+use object::LittleEndian as LE;
+use object::elf::FileHeader64;
+use object::read::elf::{FileHeader as _, SectionHeader as _};
+use std::borrow::Cow;
+use std::io::Read;
+
+const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+const COMPRESSED: &[u8] = b"CCOB";
+/// Code shrinks to a twentieth at best; what claims to be this many times its size is broken or hostile.
+const MAX_RATIO: u64 = 1024;
+
+/// A code object found in a file.
+#[derive(Clone, Debug)]
+pub struct CodeObject<'a> {
+    /// The bundle's name for it, `hipv4-amdgcn-amd-amdhsa--gfx90a`; empty for a file that is a code object itself.
+    pub id: String,
+    /// What it was compiled for, when the id says so.
+    pub target: Option<TargetId>,
+    /// Which of the file's bundles it is in, from 0.
+    pub bundle: usize,
+    /// Its bytes.
+    pub data: Cow<'a, [u8]>,
+}
+
+/// Finds the code objects in a file: a code object, a bundle, or a host program with bundles in it. Entries for the
+/// host, and empty ones, are left out.
+pub fn code_objects(file: &[u8]) -> Result<Vec<CodeObject<'_>>, Error> {
+    if file.starts_with(b"\x7fELF") {
+        let machine = file.get(18..20).map(|b| u16::from_le_bytes([b[0], b[1]]));
+        if machine == Some(EM_AMDGPU) {
+            let data = Cow::Borrowed(file);
+            return Ok(vec![CodeObject { id: String::new(), target: None, bundle: 0, data }]);
+        }
+        let (fatbin, offset) = fat_binary(file)?;
+        return bundles(fatbin, offset);
+    }
+    if file.starts_with(MAGIC) || file.starts_with(COMPRESSED) {
+        return bundles(file, 0);
+    }
+    Err(Error::new("file", Some(0), "this is no code object, no offload bundle and no host program"))
+}
+
+/// The `.hip_fatbin` section of a host program and where it starts.
+fn fat_binary(file: &[u8]) -> Result<(&[u8], u64), Error> {
+    let broken = |e: object::Error| Error::new("ELF header", Some(0), e.to_string());
+    let header = FileHeader64::<LE>::parse(file).map_err(broken)?;
+    let sections = header.sections(LE, file).map_err(broken)?;
+    let found = sections.iter().find(|s| sections.section_name(LE, s).is_ok_and(|n| n == b".hip_fatbin"));
+    let section = found.ok_or_else(|| Error::new("host program", None, "it has no .hip_fatbin section"))?;
+    let offset = section.sh_offset.get(LE);
+    let data = section.data(LE, file).map_err(|e| Error::new(".hip_fatbin", Some(offset), e.to_string()))?;
+    Ok((data, offset))
+}
+
+/// Reads bundles that follow each other in `data`, which starts at byte `base` of the file.
+fn bundles(data: &[u8], base: u64) -> Result<Vec<CodeObject<'_>>, Error> {
+    let mut all = Vec::new();
+    let mut at = 0;
+    let mut number = 0;
+    // Every translation unit's bundle starts at a page.
+    while let Some(skip) = data[at..].iter().position(|b| *b != 0) {
+        at += skip;
+        let rest = &data[at..];
+        let place = base + at as u64;
+        if rest.starts_with(COMPRESSED) {
+            let (plain, used) = decompress(rest, place)?;
+            let mut found = Vec::new();
+            read(&plain, 0, number, &mut found)?;
+            let own = |c: CodeObject<'_>| CodeObject { data: Cow::Owned(c.data.into_owned()), ..c };
+            all.extend(found.into_iter().map(own));
+            at += used;
+        } else if rest.starts_with(MAGIC) {
+            at += read(rest, place, number, &mut all)?;
+        } else {
+            return Err(Error::new(
+                "offload bundle",
+                Some(place),
+                "there is something else between the bundles",
+            ));
+        }
+        number += 1;
+    }
+    Ok(all)
+}
+
+fn u64_at(data: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(data.get(at..at.checked_add(8)?)?.try_into().ok()?))
+}
+
+fn u32_at(data: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(data.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+/// Reads the bundle at the start of `data`; returns the number of bytes it takes.
+fn read<'a>(data: &'a [u8], base: u64, bundle: usize, all: &mut Vec<CodeObject<'a>>) -> Result<usize, Error> {
+    let cut =
+        |at: usize| Error::new("offload bundle", Some(base + at as u64), "the bundle's table is cut off");
+    if !data.starts_with(MAGIC) {
+        return Err(Error::new("offload bundle", Some(base), "it does not start as a bundle does"));
+    }
+    let mut at = MAGIC.len();
+    let count = u64_at(data, at).ok_or_else(|| cut(at))?;
+    at += 8;
+    let mut end = at;
+    for _ in 0..count {
+        let entry = at;
+        let words = [u64_at(data, at), u64_at(data, at + 8), u64_at(data, at + 16)];
+        let [Some(offset), Some(size), Some(id_size)] = words else { return Err(cut(entry)) };
+        at += 24;
+        let slice = |start: u64, length: u64| {
+            let start = usize::try_from(start).ok()?;
+            data.get(start..start.checked_add(usize::try_from(length).ok()?)?)
+        };
+        let id = slice(at as u64, id_size).ok_or_else(|| cut(entry))?;
+        let id = String::from_utf8_lossy(id).into_owned();
+        at += id_size as usize;
+        let contents = slice(offset, size).ok_or_else(|| {
+            let message = format!("the {size} bytes of {id} from {offset:#x} on are not all in the bundle");
+            Error::new("offload bundle", Some(base + entry as u64), message)
+        })?;
+        end = end.max(at).max(offset as usize + size as usize);
+        let (kind, target) = id.split_once('-').unwrap_or((&id, ""));
+        if kind == "host" || contents.is_empty() {
+            continue;
+        }
+        let target = TargetId::parse(target).ok().map(|t| t.0);
+        all.push(CodeObject { target, id, bundle, data: Cow::Borrowed(contents) });
+    }
+    Ok(end)
+}
+
+/// Unpacks the compressed bundle at the start of `data`; returns it with the number of bytes it took.
+fn decompress(data: &[u8], base: u64) -> Result<(Vec<u8>, usize), Error> {
+    const ZLIB: u16 = 0;
+    const ZSTD: u16 = 1;
+    let error = |message: String| Error::new("compressed offload bundle", Some(base), message);
+    let short = || error("its header is cut off".into());
+    let half = |at: usize| Some(u16::from_le_bytes(data.get(at..at + 2)?.try_into().ok()?));
+    let (version, method) = half(4).zip(half(6)).ok_or_else(short)?;
+    // Version 1 does not say how long the whole is.
+    let (header, total, size) = match version {
+        1 => (20, Some(data.len() as u64), u32_at(data, 8).map(u64::from)),
+        2 => (24, u32_at(data, 8).map(u64::from), u32_at(data, 12).map(u64::from)),
+        3 => (32, u64_at(data, 8), u64_at(data, 16)),
+        _ => return Err(error(format!("version {version} is not known; versions 1 to 3 are"))),
+    };
+    let (total, size) = total.zip(size).ok_or_else(short)?;
+    let packed = usize::try_from(total).ok().and_then(|t| data.get(header..t));
+    let packed = packed.ok_or_else(|| error(format!("its {total} bytes are not all there")))?;
+    if size > (packed.len() as u64 + 64) * MAX_RATIO {
+        return Err(error(format!("{} bytes cannot hold the {size} that it claims", packed.len())));
+    }
+    let plain = match method {
+        ZSTD => {
+            let mut input = packed;
+            let decoder = ruzstd::decoding::StreamingDecoder::new(&mut input);
+            let decoder = decoder.map_err(|e| error(format!("zstd: {e}")))?;
+            let mut plain = Vec::new();
+            decoder.take(size + 1).read_to_end(&mut plain).map_err(|e| error(format!("zstd: {e}")))?;
+            plain
+        }
+        ZLIB => miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(packed, size as usize + 1)
+            .map_err(|e| error(format!("zlib: {e}")))?,
+        _ => return Err(error(format!("compression method {method} is not known"))),
+    };
+    if plain.len() as u64 != size {
+        return Err(error(format!(
+            "it unpacks to {} bytes and not to the {size} that it claims",
+            plain.len()
+        )));
+    }
+    Ok((plain, total as usize))
+}

@@ -1,0 +1,95 @@
+//! Offload bundles, made by hand after clang's description of them. The compressed one is `fixtures/make`'s.
+
+use crate::objects::load;
+use wavemill_object::bundle::code_objects;
+
+/// A bundle of entries.
+fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let table: usize = 32 + entries.iter().map(|(id, _)| 24 + id.len()).sum::<usize>();
+    let mut out = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
+    out.extend((entries.len() as u64).to_le_bytes());
+    let mut at = table.next_multiple_of(4096);
+    for (id, data) in entries {
+        for word in [at as u64, data.len() as u64, id.len() as u64] {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend(id.bytes());
+        at = (at + data.len()).next_multiple_of(4096);
+    }
+    for (_, data) in entries {
+        out.resize(out.len().next_multiple_of(4096), 0);
+        out.extend(*data);
+    }
+    out
+}
+
+const HOST: (&str, &[u8]) = ("host-x86_64-unknown-linux--", b"");
+const GPU: &str = "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-";
+
+#[test]
+fn bundles_that_follow_each_other_are_read() {
+    let object = load("v5-gfx90a.o");
+    let mut file = bundle(&[HOST, (GPU, &object), ("hipv4-amdgcn-amd-amdhsa--gfx908", b"x")]);
+    file.resize(file.len().next_multiple_of(4096), 0);
+    file.extend(bundle(&[HOST, (GPU, &object)]));
+    let found = code_objects(&file).unwrap();
+    let seen: Vec<_> = found.iter().map(|c| (c.bundle, c.id.as_str(), c.data.len())).collect();
+    assert_eq!(
+        seen,
+        [(0, GPU, object.len()), (0, "hipv4-amdgcn-amd-amdhsa--gfx908", 1), (1, GPU, object.len())]
+    );
+    assert_eq!(found[0].target.as_ref().unwrap().to_string(), "amdgcn-amd-amdhsa--gfx90a:xnack-");
+    assert_eq!(code_objects(&object).unwrap().len(), 1);
+}
+
+#[test]
+fn compressed_bundles_are_read() {
+    let plain = bundle(&[HOST, (GPU, b"the code object")]);
+    let packed = load("bundle.zst");
+    let file = |version: u16, sizes: &[u8]| {
+        let mut file = b"CCOB".to_vec();
+        file.extend(version.to_le_bytes());
+        file.extend(1u16.to_le_bytes());
+        file.extend(sizes);
+        file.extend([0; 8]);
+        file.extend(&packed);
+        file
+    };
+    let size = (plain.len() as u32).to_le_bytes();
+    let total = |header: usize| ((header + packed.len()) as u32).to_le_bytes();
+    let wide = |word: [u8; 4]| [word, [0; 4]].concat();
+    let v1 = file(1, &size);
+    let v2 = file(2, &[total(24), size].concat());
+    let v3 = file(3, &[wide(total(32)), wide(size)].concat());
+    for version in [&v1, &v2, &v3] {
+        let found = code_objects(version).unwrap();
+        assert_eq!((found[0].id.as_str(), &*found[0].data), (GPU, &b"the code object"[..]));
+    }
+    let both = [v2.as_slice(), &[0; 100], &v3].concat();
+    assert_eq!(code_objects(&both).unwrap().len(), 2);
+}
+
+#[test]
+fn broken_containers_are_explained() {
+    let message = |file: &[u8]| code_objects(file).unwrap_err().to_string();
+    assert!(message(b"text").contains("no code object, no offload bundle"));
+    let good = bundle(&[HOST, (GPU, b"x")]);
+    for length in 24..200 {
+        assert!(message(&good[..length]).starts_with("offload bundle at byte"), "cut at {length}");
+    }
+    let mut lying = good.clone();
+    lying[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(message(&lying).contains("cut off") || message(&lying).contains("not all in the bundle"));
+    let mut huge = b"CCOB\x03\x00\x01\x00".to_vec();
+    huge.extend(40u64.to_le_bytes());
+    huge.extend(u64::MAX.to_le_bytes());
+    huge.extend([0; 16]);
+    assert!(message(&huge).contains("cannot hold"), "{}", message(&huge));
+    for at in 0..128 {
+        for value in [0, 0x7f, 0xff] {
+            let mut bytes = good.clone();
+            bytes[at] = value;
+            let _ = code_objects(&bytes);
+        }
+    }
+}
