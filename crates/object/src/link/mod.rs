@@ -2,7 +2,7 @@
 //!
 //! The layout is the one ld.lld has for AMD GPUs: read-only data, code, data that is read-only after relocation,
 //! other data, each in pages of its own; both kinds of symbol hash table; one table of dynamic relocations.
-//! [`resolve`] decides which definition each name means, [`layout`] where everything goes, [`output`] writes it.
+//! `resolve` decides which definition each name means, `layout` where everything goes, `output` writes it.
 
 mod layout;
 mod output;

@@ -25,7 +25,7 @@ pub struct Error {
     pub message: String,
     /// In which section or other part of the file.
     pub part: String,
-    /// At which byte of the file, or of the part when `relative`.
+    /// At which byte of the file.
     pub offset: Option<u64>,
 }
 
