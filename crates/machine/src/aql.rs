@@ -1,0 +1,152 @@
+//! What a host program and device code see of queues: images of `hsa_kernel_dispatch_packet_t` and `amd_queue_t`
+//! (ROCm code object format, "AMD Queue"; HSA Platform System Architecture Specification, "Architected Queuing
+//! Language").
+
+/// Size of every AQL packet.
+pub const PACKET_SIZE: usize = 64;
+/// Size of `amd_queue_t`.
+pub const QUEUE_SIZE: usize = 256;
+
+/// A kernel dispatch packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DispatchPacket {
+    /// Packet type in bits 7:0, barrier in bit 8, acquire and release scopes in bits 10:9 and 12:11.
+    pub header: u16,
+    /// Number of grid dimensions in bits 1:0.
+    pub setup: u16,
+    /// Work-items of a work-group in X, Y, Z.
+    pub workgroup_size: [u16; 3],
+    /// Work-items of the grid in X, Y, Z.
+    pub grid_size: [u32; 3],
+    /// Scratch bytes of a work-item.
+    pub private_segment_size: u32,
+    /// LDS bytes of a work-group, dynamic ones included.
+    pub group_segment_size: u32,
+    /// Address of the kernel descriptor.
+    pub kernel_object: u64,
+    /// Address of the arguments.
+    pub kernarg_address: u64,
+    /// Signal to decrement at the end; 0 for none.
+    pub completion_signal: u64,
+}
+
+impl DispatchPacket {
+    /// Header of a kernel dispatch packet with acquire and release at system scope.
+    pub const HEADER: u16 = 2 | 2 << 9 | 2 << 11;
+
+    /// The packet's bytes.
+    pub fn to_bytes(&self) -> [u8; PACKET_SIZE] {
+        let mut b = [0; PACKET_SIZE];
+        let mut put = |at: usize, bytes: &[u8]| b[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, &self.header.to_le_bytes());
+        put(2, &self.setup.to_le_bytes());
+        for (i, n) in self.workgroup_size.iter().enumerate() {
+            put(4 + 2 * i, &n.to_le_bytes());
+        }
+        for (i, n) in self.grid_size.iter().enumerate() {
+            put(12 + 4 * i, &n.to_le_bytes());
+        }
+        put(24, &self.private_segment_size.to_le_bytes());
+        put(28, &self.group_segment_size.to_le_bytes());
+        put(32, &self.kernel_object.to_le_bytes());
+        put(40, &self.kernarg_address.to_le_bytes());
+        put(56, &self.completion_signal.to_le_bytes());
+        b
+    }
+
+    /// The packet of these bytes.
+    pub fn from_bytes(b: &[u8; PACKET_SIZE]) -> DispatchPacket {
+        let half = |at: usize| u16::from_le_bytes([b[at], b[at + 1]]);
+        let word = |at: usize| u32::from(half(at)) | u32::from(half(at + 2)) << 16;
+        let wide = |at: usize| u64::from(word(at)) | u64::from(word(at + 4)) << 32;
+        DispatchPacket {
+            header: half(0),
+            setup: half(2),
+            workgroup_size: [half(4), half(6), half(8)],
+            grid_size: [word(12), word(16), word(20)],
+            private_segment_size: word(24),
+            group_segment_size: word(28),
+            kernel_object: wide(32),
+            kernarg_address: wide(40),
+            completion_signal: wide(56),
+        }
+    }
+
+    /// Grid dimensions, 1 to 3; sizes of further ones do not count.
+    pub fn dimensions(&self) -> u16 {
+        self.setup & 3
+    }
+}
+
+/// The fields of `amd_queue_t` that are set when a queue is made. The rest is 0.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QueueImage {
+    /// Address of the ring of packets.
+    pub base_address: u64,
+    /// Packets in the ring.
+    pub size: u32,
+    /// Doorbell signal.
+    pub doorbell_signal: u64,
+    /// Unique number.
+    pub id: u64,
+    /// Upper half of flat addresses that are LDS.
+    pub group_segment_aperture_base_hi: u32,
+    /// Upper half of flat addresses that are scratch.
+    pub private_segment_aperture_base_hi: u32,
+    /// Compute units, less one as the driver has it.
+    pub max_cu_id: u32,
+    /// Waves of a compute unit, less one as the driver has it.
+    pub max_wave_id: u32,
+}
+
+impl QueueImage {
+    /// Where `write_dispatch_id` lies.
+    pub const WRITE_DISPATCH_ID: u64 = 56;
+    /// Where `read_dispatch_id` lies.
+    pub const READ_DISPATCH_ID: u64 = 128;
+    /// Where the scratch fields lie: V#, address, size, bytes per lane.
+    pub const SCRATCH: u64 = 144;
+
+    /// The queue's bytes.
+    pub fn to_bytes(&self) -> [u8; QUEUE_SIZE] {
+        let mut b = [0; QUEUE_SIZE];
+        let mut put = |at: usize, bytes: &[u8]| b[at..at + bytes.len()].copy_from_slice(bytes);
+        put(4, &1u32.to_le_bytes()); // HSA_QUEUE_FEATURE_KERNEL_DISPATCH
+        put(8, &self.base_address.to_le_bytes());
+        put(16, &self.doorbell_signal.to_le_bytes());
+        put(24, &self.size.to_le_bytes());
+        put(32, &self.id.to_le_bytes());
+        put(64, &self.group_segment_aperture_base_hi.to_le_bytes());
+        put(68, &self.private_segment_aperture_base_hi.to_le_bytes());
+        put(72, &self.max_cu_id.to_le_bytes());
+        put(76, &self.max_wave_id.to_le_bytes());
+        put(136, &(Self::READ_DISPATCH_ID as u32).to_le_bytes());
+        // queue_properties: 64-bit pointers.
+        put(180, &2u32.to_le_bytes());
+        b
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_survive_a_round_trip() {
+        let packet = DispatchPacket {
+            header: DispatchPacket::HEADER,
+            setup: 3,
+            workgroup_size: [1, 2, 3],
+            grid_size: [4, 5, 6],
+            private_segment_size: 7,
+            group_segment_size: 8,
+            kernel_object: 0x1122_3344_5566_7788,
+            kernarg_address: 9,
+            completion_signal: 10,
+        };
+        let bytes = packet.to_bytes();
+        assert_eq!(DispatchPacket::from_bytes(&bytes), packet);
+        assert_eq!((bytes[4], bytes[6], bytes[8]), (1, 2, 3));
+        assert_eq!((bytes[12], bytes[16], bytes[20], bytes[24], bytes[28]), (4, 5, 6, 7, 8));
+    }
+}

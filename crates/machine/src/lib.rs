@@ -1,0 +1,177 @@
+//! The GPU around the waves: memory, the loader, dispatches on host threads, fault reports.
+//!
+//! ```no_run
+//! use wavemill_isa::target::{Target, processor};
+//! use wavemill_machine::{Machine, Options, run::Launch};
+//! let target = Target::new(processor("gfx90a").unwrap());
+//! let machine = Machine::new(target, &Options::default());
+//! let object = machine.load("k.hsaco", std::fs::read("k.hsaco").unwrap()).unwrap();
+//! let kernel = object.kernel("vadd").unwrap();
+//! let done = machine.launch(kernel, &Launch { grid: vec![1024], block: vec![256], ..Launch::default() });
+//! ```
+//!
+//! [`memory`] holds allocations, [`loader`] puts code objects there, [`kernarg`] builds argument blocks, [`launch`]
+//! sets up waves, [`dispatch`] checks and runs a packet, [`schedule`] spreads its work-groups over threads, [`fault`]
+//! explains what went wrong. [`run`] does all of it for one kernel.
+
+pub mod aql;
+pub mod dispatch;
+pub mod fault;
+pub mod kernarg;
+pub mod kernel;
+pub mod launch;
+mod lines;
+pub mod loader;
+pub mod memory;
+pub mod profile;
+pub mod run;
+pub mod schedule;
+
+pub use dispatch::{Completion, DispatchError, Request};
+pub use kernel::Kernel;
+pub use loader::{LoadError, Loaded};
+pub use memory::{Allocations, Region, Use};
+pub use profile::Profile;
+
+use schedule::Pool;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_isa::Target;
+use wavemill_wave::{Engine, Interp};
+
+/// How a machine shall work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Host threads for work-groups; 0 takes as many as the host has.
+    pub threads: usize,
+    /// One thread, work-groups in order, clocks that count instructions: every run is the same.
+    pub deterministic: bool,
+}
+
+/// A virtual GPU.
+pub struct Machine {
+    target: Target,
+    profile: Profile,
+    memory: Arc<Allocations>,
+    engine: Arc<dyn Engine>,
+    pool: Pool,
+    threads: usize,
+    deterministic: bool,
+    objects: RwLock<Vec<Arc<Loaded>>>,
+    scratch: Mutex<Vec<Region>>,
+}
+
+impl Machine {
+    /// A machine with the interpreter.
+    pub fn new(target: Target, options: &Options) -> Machine {
+        Machine::with_engine(target, Arc::new(Interp::new(target)), options)
+    }
+
+    /// A machine with an engine of one's own.
+    pub fn with_engine(target: Target, engine: Arc<dyn Engine>, options: &Options) -> Machine {
+        let host = || std::thread::available_parallelism().map_or(1, |n| n.get());
+        let threads = match (options.deterministic, options.threads) {
+            (true, _) => 1,
+            (false, 0) => host(),
+            (false, n) => n,
+        };
+        Machine {
+            target,
+            profile: Profile::of(target.cpu),
+            memory: Arc::default(),
+            engine,
+            pool: Pool::new(threads - 1),
+            threads,
+            deterministic: options.deterministic,
+            objects: RwLock::default(),
+            scratch: Mutex::default(),
+        }
+    }
+
+    /// Processor and features.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Size of the GPU.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Its memory.
+    pub fn memory(&self) -> &Arc<Allocations> {
+        &self.memory
+    }
+
+    /// Host threads that run work-groups.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Whether every run is the same.
+    pub fn deterministic(&self) -> bool {
+        self.deterministic
+    }
+
+    fn engine(&self) -> Arc<dyn Engine> {
+        self.engine.clone()
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Loads a code object, or links and loads a relocatable one.
+    pub fn load(&self, name: &str, data: Vec<u8>) -> Result<Arc<Loaded>, LoadError> {
+        self.load_with(name, data, &HashMap::new())
+    }
+
+    /// Loads a code object that needs symbols of others.
+    pub fn load_with(
+        &self,
+        name: &str,
+        data: Vec<u8>,
+        externs: &HashMap<String, u64>,
+    ) -> Result<Arc<Loaded>, LoadError> {
+        let loaded = Arc::new(loader::load(&self.memory, &self.target, name, data, externs)?);
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).push(loaded.clone());
+        Ok(loaded)
+    }
+
+    /// Forgets a code object; its memory goes when the last reference does.
+    pub fn unload(&self, object: &Arc<Loaded>) {
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).retain(|o| !Arc::ptr_eq(o, object));
+        let (start, len) = object.extent();
+        self.engine.invalidate(start, len);
+    }
+
+    /// The code object that an address lies in.
+    pub fn object_at(&self, address: u64) -> Option<Arc<Loaded>> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        objects.iter().find(|o| o.contains(address)).cloned()
+    }
+
+    /// The kernel whose descriptor is at an address.
+    pub fn kernel_at(&self, address: u64) -> Option<(Arc<Loaded>, Arc<Kernel>)> {
+        let object = self.object_at(address)?;
+        let kernel = object.kernels.iter().find(|k| k.object == address)?.clone();
+        Some((object, kernel))
+    }
+
+    /// Scratch that an earlier dispatch has left, if it is large enough.
+    fn kept_scratch(&self, len: u64) -> Option<Region> {
+        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|r| r.len() >= len)?;
+        Some(kept.swap_remove(at))
+    }
+
+    fn keep_scratch(&self, region: Region) {
+        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(region);
+        // The largest ones serve best; more than a few are of no use.
+        kept.sort_by_key(|r| r.len());
+        if kept.len() > 4 {
+            kept.remove(0);
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Loading code objects: segments into memory, dynamic relocations, symbols, kernels.
+//!
+//! A relocatable object is linked on the way. Nothing of the file is trusted: every offset is checked against what
+//! was mapped.
+
+use crate::kernel::Kernel;
+use crate::memory::{Allocations, Region, Use};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use wavemill_isa::{Target, target};
+use wavemill_object::elf;
+use wavemill_object::link::{self, Input};
+use wavemill_object::read::{File, Kind, Relocation};
+use wavemill_object::target_id::{Setting, TargetId};
+
+const PT_LOAD: u32 = 1;
+const PF_W: u32 = 2;
+const SHT_DYNSYM: u32 = 11;
+const SHT_RELA: u32 = 4;
+const SHF_ALLOC: u64 = 2;
+const SHN_UNDEF: u16 = 0;
+const SHN_ABS: u16 = 0xfff1;
+const STB_WEAK: u8 = 2;
+const STT_OBJECT: u8 = 1;
+const STT_FUNC: u8 = 2;
+
+/// Code objects may not span more.
+const MAX_SPAN: u64 = 1 << 32;
+
+/// Why a code object cannot be loaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadError(pub String);
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+fn fail<T>(message: impl Into<String>) -> Result<T, LoadError> {
+    Err(LoadError(message.into()))
+}
+
+/// A named place in a loaded code object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    /// Name.
+    pub name: String,
+    /// Address in memory.
+    pub address: u64,
+    /// Size in bytes, 0 if not said.
+    pub size: u64,
+    /// It is code.
+    pub function: bool,
+}
+
+/// A code object in memory.
+pub struct Loaded {
+    /// What messages call it.
+    pub name: String,
+    /// The linked file: debug information is read from it when it is needed.
+    pub file: Vec<u8>,
+    /// What it was made for.
+    pub target_id: TargetId,
+    /// Code object version.
+    pub version: u8,
+    /// Address in memory less address in the file.
+    pub bias: u64,
+    /// Its kernels.
+    pub kernels: Vec<Arc<Kernel>>,
+    /// Its variables and functions, lowest address first.
+    pub symbols: Vec<Symbol>,
+    region: Region,
+}
+
+impl Loaded {
+    /// First address and size.
+    pub fn extent(&self) -> (u64, u64) {
+        (self.region.start(), self.region.len())
+    }
+
+    /// True when an address lies in it.
+    pub fn contains(&self, address: u64) -> bool {
+        let (start, len) = self.extent();
+        address >= start && address - start < len
+    }
+
+    /// The kernel of a name, with or without `.kd`.
+    pub fn kernel(&self, name: &str) -> Option<&Arc<Kernel>> {
+        let name = name.strip_suffix(".kd").unwrap_or(name);
+        self.kernels.iter().find(|k| k.name == name)
+    }
+
+    /// The variable or function of a name.
+    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
+        self.symbols.iter().find(|s| s.name == name)
+    }
+
+    /// The function that an address lies in: the last one that starts at or before it.
+    pub fn function_at(&self, address: u64) -> Option<&Symbol> {
+        let at = self.symbols.partition_point(|s| s.address <= address);
+        let function = self.symbols[..at].iter().rev().find(|s| s.function)?;
+        (function.size == 0 || address - function.address < function.size).then_some(function)
+    }
+}
+
+/// The target a code object says it is for, features included, as a processor of ours.
+pub fn target_of(file: &File<'_>) -> Result<(TargetId, Target), LoadError> {
+    let id = file.target_id().map_err(|e| LoadError(e.to_string()))?;
+    let Some(id) = id else { return fail("it does not say for which processor it is") };
+    let Some(cpu) = target::processor(&id.processor) else {
+        return fail(format!("it is for {}, which Wavemill cannot run (GFX6 to GFX9 it can)", id.processor));
+    };
+    let mut target = Target::new(cpu);
+    target.xnack = id.xnack.request();
+    target.sramecc = id.sramecc.request();
+    Ok((id, target))
+}
+
+/// Links a relocatable object; anything else is handed back as it is.
+pub fn linked(name: &str, data: Vec<u8>) -> Result<Vec<u8>, LoadError> {
+    let relocatable = {
+        let file = File::parse(&data).map_err(|e| LoadError(e.to_string()))?;
+        file.kind == Kind::Relocatable
+    };
+    if !relocatable {
+        return Ok(data);
+    }
+    let input = Input { name: name.to_owned(), data: &data };
+    link::link(&[input], &link::Options { allow_undefined: true })
+        .map_err(|e| LoadError(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+}
+
+/// Loads a code object. `externs` are the addresses of symbols it leaves to others.
+pub fn load(
+    memory: &Arc<Allocations>,
+    target: &Target,
+    name: &str,
+    data: Vec<u8>,
+    externs: &HashMap<String, u64>,
+) -> Result<Loaded, LoadError> {
+    let data = linked(name, data)?;
+    let file = File::parse(&data).map_err(|e| LoadError(e.to_string()))?;
+    if !matches!(file.kind, Kind::Shared | Kind::Executable) {
+        return fail("it is neither a shared nor a relocatable object");
+    }
+    let (id, theirs) = target_of(&file)?;
+    check_target(target, &theirs, &id)?;
+    let (region, bias) = map_segments(memory, &file, name)?;
+    let symbols = dynamic_symbols(&file)?;
+    for relocation in relocations(&file)? {
+        relocate(&region, bias, &relocation, &symbols, externs)?;
+    }
+    let kernels = kernels(&file, bias, target)?;
+    let mut places: Vec<Symbol> = file
+        .symbols
+        .iter()
+        .filter(|s| {
+            s.section != 0
+                && !s.name.is_empty()
+                && matches!(s.ty, STT_OBJECT | STT_FUNC | elf::STT_AMDGPU_HSA_KERNEL)
+        })
+        .filter(|s| !s.name.ends_with(".kd"))
+        .map(|s| Symbol {
+            name: s.name.to_owned(),
+            address: s.value.wrapping_add(bias),
+            size: s.size,
+            function: s.ty != STT_OBJECT,
+        })
+        .collect();
+    // A kernel of assembly source need not be declared a function.
+    for kernel in &kernels {
+        if !places.iter().any(|p| p.function && p.address == kernel.entry) {
+            let name = kernel.name.clone();
+            places.push(Symbol { name, address: kernel.entry, size: 0, function: true });
+        }
+    }
+    places.sort_by_key(|s| s.address);
+    let version = file.version();
+    let loaded = Loaded {
+        name: name.to_owned(),
+        target_id: id,
+        version,
+        bias,
+        kernels,
+        symbols: places,
+        region,
+        file: Vec::new(),
+    };
+    drop(file);
+    Ok(Loaded { file: data, ..loaded })
+}
+
+/// A code object runs on the processor it names, with the features it names.
+fn check_target(ours: &Target, theirs: &Target, id: &TargetId) -> Result<(), LoadError> {
+    if ours.cpu != theirs.cpu {
+        return fail(format!("it is for {}, the GPU is {}", theirs.cpu.name, ours.cpu.name));
+    }
+    let features = [("xnack", id.xnack, ours.xnack), ("sramecc", id.sramecc, ours.sramecc)];
+    for (name, wanted, have) in features {
+        let clash = matches!((wanted, have), (Setting::On, Some(false)) | (Setting::Off, Some(true)));
+        if clash {
+            return fail(format!("it needs {name} {}", if wanted == Setting::On { "on" } else { "off" }));
+        }
+    }
+    Ok(())
+}
+
+/// Copies the loadable segments. Returns the memory and the distance from the file's addresses to it.
+fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Result<(Region, u64), LoadError> {
+    let loads: Vec<_> = file.segments.iter().filter(|s| s.ty == PT_LOAD && s.memory_size > 0).collect();
+    let Some(low) = loads.iter().map(|s| s.address).min() else {
+        return fail("it has no segment to load");
+    };
+    let low = low & !0xfff;
+    let mut high = low;
+    for (number, s) in loads.iter().enumerate() {
+        let end = s.address.checked_add(s.memory_size).filter(|e| e - low <= MAX_SPAN);
+        let Some(end) = end else {
+            return fail(format!(
+                "segment {number} of {:#x} bytes at {:#x} is too far out",
+                s.memory_size, s.address
+            ));
+        };
+        if s.data.len() as u64 > s.memory_size {
+            return fail(format!("segment {number} has more bytes in the file than in memory"));
+        }
+        high = high.max(end);
+    }
+    let region = memory.map(high - low, name).map_err(|e| LoadError(e.to_string()))?;
+    let bias = region.start().wrapping_sub(low);
+    for s in &loads {
+        region.write(s.address - low, s.data);
+    }
+    // Segments share pages in the file's layout but not addresses; one that overlaps another is an error here.
+    for s in &loads {
+        let what = match s.flags & 7 {
+            f if f & 1 != 0 => "code",
+            f if f & PF_W != 0 => "data",
+            _ => "constants",
+        };
+        let start = s.address.wrapping_add(bias);
+        let label = format!("the {what} of {name}");
+        memory
+            .announce(start, s.memory_size, s.flags & PF_W != 0, Use::Code, &label)
+            .map_err(|_| LoadError(format!("its segments overlap at {:#x}", s.address)))?;
+    }
+    Ok((region, bias))
+}
+
+struct DynamicSymbol<'a> {
+    name: &'a str,
+    value: u64,
+    section: u16,
+    weak: bool,
+}
+
+/// The symbols that dynamic relocations mean: those of `.dynsym`.
+fn dynamic_symbols<'a>(file: &File<'a>) -> Result<Vec<DynamicSymbol<'a>>, LoadError> {
+    let Some(table) = file.sections.iter().find(|s| s.ty == SHT_DYNSYM) else { return Ok(Vec::new()) };
+    let names = file.sections.get(table.link as usize).map_or(&[][..], |s| s.data);
+    let mut symbols = Vec::with_capacity(table.data.len() / 24);
+    for raw in table.data.chunks_exact(24) {
+        let word = |at: usize| u32::from_le_bytes(raw[at..at + 4].try_into().unwrap_or_default());
+        let name = names.get(word(0) as usize..).unwrap_or(&[]);
+        let end = name.iter().position(|&b| b == 0).unwrap_or(0);
+        symbols.push(DynamicSymbol {
+            name: std::str::from_utf8(&name[..end]).unwrap_or("\u{fffd}"),
+            value: u64::from(word(8)) | u64::from(word(12)) << 32,
+            section: u16::from_le_bytes([raw[6], raw[7]]),
+            weak: raw[4] >> 4 == STB_WEAK,
+        });
+    }
+    Ok(symbols)
+}
+
+/// The relocations a loader applies: of tables that are themselves loaded, and mean `.dynsym`.
+fn relocations(file: &File<'_>) -> Result<Vec<Relocation>, LoadError> {
+    let mut all = Vec::new();
+    for table in file.sections.iter().filter(|s| s.ty == SHT_RELA && s.flags & SHF_ALLOC != 0) {
+        if table.data.len() % 24 != 0 {
+            return fail(format!("{} is not a whole number of relocations", table.name));
+        }
+        all.extend(table.data.chunks_exact(24).map(|r| {
+            let word = |at: usize| u64::from_le_bytes(r[at..at + 8].try_into().unwrap_or_default());
+            let info = word(8);
+            Relocation {
+                offset: word(0),
+                ty: info as u32,
+                symbol: (info >> 32) as u32,
+                addend: word(16) as i64,
+            }
+        }));
+    }
+    Ok(all)
+}
+
+/// Applies one dynamic relocation (AMDGPU guide, "Relocation Records").
+fn relocate(
+    region: &Region,
+    bias: u64,
+    r: &Relocation,
+    symbols: &[DynamicSymbol<'_>],
+    externs: &HashMap<String, u64>,
+) -> Result<(), LoadError> {
+    if r.ty == elf::R_AMDGPU_NONE {
+        return Ok(());
+    }
+    let place = r.offset.wrapping_add(bias);
+    let value = if r.ty == elf::R_AMDGPU_RELATIVE64 {
+        bias.wrapping_add_signed(r.addend)
+    } else {
+        let Some(symbol) = symbols.get(r.symbol as usize) else {
+            return fail(format!(
+                "the relocation at {:#x} means symbol {}, which does not exist",
+                r.offset, r.symbol
+            ));
+        };
+        let address = match symbol.section {
+            SHN_UNDEF if r.symbol == 0 => bias,
+            SHN_UNDEF => match externs.get(symbol.name) {
+                Some(&address) => address,
+                None if symbol.weak => 0,
+                None => return fail(format!("nobody defines the symbol {}", symbol.name)),
+            },
+            SHN_ABS => symbol.value,
+            _ => symbol.value.wrapping_add(bias),
+        };
+        address.wrapping_add_signed(r.addend)
+    };
+    let relative = value.wrapping_sub(place);
+    let (bits, size) = match r.ty {
+        elf::R_AMDGPU_ABS32_LO | elf::R_AMDGPU_ABS32 => (value, 4),
+        elf::R_AMDGPU_ABS32_HI => (value >> 32, 4),
+        elf::R_AMDGPU_ABS64 | elf::R_AMDGPU_RELATIVE64 => (value, 8),
+        elf::R_AMDGPU_REL32 | elf::R_AMDGPU_REL32_LO => (relative, 4),
+        elf::R_AMDGPU_REL32_HI => (relative >> 32, 4),
+        elf::R_AMDGPU_REL64 => (relative, 8),
+        other => {
+            return fail(format!("a loader cannot apply the relocation of type {other} at {:#x}", r.offset));
+        }
+    };
+    if !region.write(place.wrapping_sub(region.start()), &bits.to_le_bytes()[..size]) {
+        return fail(format!("the relocation at {:#x} is outside the segments", r.offset));
+    }
+    Ok(())
+}
+
+fn kernels(file: &File<'_>, bias: u64, target: &Target) -> Result<Vec<Arc<Kernel>>, LoadError> {
+    let found = file.kernels().map_err(|e| LoadError(e.to_string()))?;
+    let metadata = file.kernel_metadata().map_err(|e| LoadError(e.to_string()))?;
+    let by_symbol = |symbol: &str, name: &str| metadata.iter().find(|m| m.symbol == symbol || m.name == name);
+    let mut kernels = Vec::with_capacity(found.len());
+    for k in &found {
+        let Some(entry) = k.entry else { continue };
+        let object = k.symbol.value.wrapping_add(bias);
+        let meta = by_symbol(k.symbol.name, k.name);
+        kernels.push(Arc::new(Kernel::new(k.name, object, entry.wrapping_add(bias), &k.form, meta, target)));
+    }
+    Ok(kernels)
+}

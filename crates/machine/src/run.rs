@@ -1,0 +1,89 @@
+//! One kernel, run: a queue, a packet and arguments made for it.
+
+use crate::Machine;
+use crate::aql::{DispatchPacket, QUEUE_SIZE, QueueImage};
+use crate::dispatch::{Completion, Request};
+use crate::kernarg::{self, Hidden, Value};
+use crate::kernel::Kernel;
+use crate::launch::Places;
+use crate::memory::Use;
+use std::time::Duration;
+use wavemill_object::limits::{Limits, SIMDS_PER_CU};
+use wavemill_wave::GroupShared;
+
+/// A launch: sizes and arguments.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// Work-items of the grid, one to three dimensions.
+    pub grid: Vec<u32>,
+    /// Work-items of a work-group, as many dimensions or fewer.
+    pub block: Vec<u32>,
+    /// LDS bytes beyond what the kernel and its local arguments have.
+    pub dynamic_lds: u32,
+    /// The visible arguments.
+    pub values: Vec<Value>,
+    /// Time after which the dispatch is stopped.
+    pub timeout: Option<Duration>,
+}
+
+impl Machine {
+    /// Runs a kernel once. Errors are for what cannot be run; what goes wrong while it runs is in the completion.
+    pub fn launch(&self, kernel: &Kernel, launch: &Launch) -> Result<Completion, String> {
+        let dimensions = launch.grid.len();
+        if !(1..=3).contains(&dimensions) || launch.block.len() > dimensions {
+            return Err(format!(
+                "a grid has one to three dimensions and a work-group no more: {dimensions} and {} are given",
+                launch.block.len()
+            ));
+        }
+        let mut grid = [1; 3];
+        grid[..dimensions].copy_from_slice(&launch.grid);
+        let mut size = [1; 3];
+        size[..launch.block.len()].copy_from_slice(&launch.block);
+        if let Some(n) = size.iter().find(|n| u16::try_from(**n).is_err()) {
+            return Err(format!("a work-group of {n} work-items in one dimension is too large"));
+        }
+        let memory = self.memory();
+        // One packet, the queue behind it: both are read by device code.
+        let queue = memory.allocate(4096, Use::Queue, "the queue").map_err(|e| e.to_string())?;
+        let (packet_at, queue_at) = (queue.start(), queue.start() + 1024);
+        let limits = Limits::of(self.target().cpu);
+        let image = QueueImage {
+            base_address: packet_at,
+            size: 1,
+            id: 1,
+            doorbell_signal: 0,
+            group_segment_aperture_base_hi: (GroupShared::SHARED_BASE >> 32) as u32,
+            private_segment_aperture_base_hi: (GroupShared::PRIVATE_BASE >> 32) as u32,
+            max_cu_id: self.profile().compute_units - 1,
+            max_wave_id: limits.waves_per_simd * SIMDS_PER_CU - 1,
+        };
+        let hidden =
+            Hidden { grid, size, dimensions: dimensions as u16, queue: queue_at, global_offset: [0; 3] };
+        let fixed = kernel.setup.group_bytes;
+        let block = kernarg::build(kernel, &launch.values, &hidden, fixed).map_err(|e| e.to_string())?;
+        let lds = block.lds.checked_add(launch.dynamic_lds);
+        let lds = lds.ok_or_else(|| format!("{} more bytes of LDS are too many", launch.dynamic_lds))?;
+        let kernarg = memory
+            .allocate(block.bytes.len() as u64, Use::Kernarg, "the arguments")
+            .map_err(|e| e.to_string())?;
+        kernarg.write(0, &block.bytes);
+        let packet = DispatchPacket {
+            header: DispatchPacket::HEADER,
+            setup: dimensions as u16,
+            workgroup_size: size.map(|n| n as u16),
+            grid_size: grid,
+            private_segment_size: Machine::private_bytes(kernel),
+            group_segment_size: lds,
+            kernel_object: kernel.object,
+            kernarg_address: kernarg.start(),
+            completion_signal: 0,
+        };
+        queue.write(0, &packet.to_bytes());
+        let image: [u8; QUEUE_SIZE] = image.to_bytes();
+        queue.write(queue_at - packet_at, &image);
+        queue.write(queue_at - packet_at + QueueImage::WRITE_DISPATCH_ID, &1u64.to_le_bytes());
+        let places = Places { packet: packet_at, queue: queue_at, dispatch_id: 0 };
+        self.dispatch(&Request { packet, places, timeout: launch.timeout }).map_err(|e| e.to_string())
+    }
+}
