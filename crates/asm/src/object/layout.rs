@@ -25,12 +25,11 @@ impl Object {
     ) -> Vec<Diag> {
         let mut problems = Vec::new();
         self.laid_out = true;
-        // LEB128 numbers only ever grow, so they must not be looked at before everything else has its place.
-        for _ in 0..MAX_ROUNDS {
-            self.settle(symbols, target, &mut problems);
-            if !self.grow_numbers(symbols, target, &mut problems) {
-                break;
-            }
+        // The frames' descriptions need the addresses of the code, which in turn need nothing of them.
+        self.place_all(symbols, target, &mut problems);
+        if !self.frame_sections.is_empty() && problems.is_empty() {
+            self.write_frames(symbols, sections);
+            self.place_all(symbols, target, &mut problems);
         }
         let total: u64 = self.sections.iter().fold(0, |sum, s| sum.saturating_add(s.size));
         if total > MAX_SIZE {
@@ -43,8 +42,18 @@ impl Object {
         for (id, info) in (0..).map(SectionId).zip(sections) {
             self.write_section(id, info, &mut problems);
         }
-        self.resolve(symbols, target, &mut problems);
+        self.resolve(symbols, sections, target, &mut problems);
         problems
+    }
+
+    fn place_all(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) {
+        // LEB128 numbers only ever grow, so they must not be looked at before everything else has its place.
+        for _ in 0..MAX_ROUNDS {
+            self.settle(symbols, target, problems);
+            if !self.grow_numbers(symbols, target, problems) {
+                break;
+            }
+        }
     }
 
     /// Places everything but LEB128 numbers, which keep their size.

@@ -4,9 +4,11 @@
 //! everything out, writes the values that are known then into the data and turns the others into relocations. What
 //! comes out is the sections' contents, ready for an ELF writer.
 
+mod frames;
 mod layout;
 mod reloc;
 
+pub use frames::{Cfi, Frame};
 pub use reloc::{Relocation, RelocationTarget, relocation_type};
 
 use crate::expr::{Expr, Scope};
@@ -40,6 +42,12 @@ pub struct Object {
     pub sizes: Vec<u64>,
     /// Relocations carry their addend; otherwise it is in the data, as it is for everything but ROCm.
     pub rela: bool,
+    /// Call frames in the order they were opened.
+    pub(crate) frames: Vec<Frame>,
+    /// Where they are to be described: section, its symbol, and whether in the form exceptions use.
+    pub(crate) frame_sections: Vec<(SectionId, SymId, bool)>,
+    /// The version of that description.
+    pub(crate) frame_version: u8,
     current: Option<SectionId>,
     relocs: Vec<PendingReloc>,
     emitted: usize,

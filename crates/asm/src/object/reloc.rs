@@ -3,7 +3,7 @@
 use super::{Address, Content, Object};
 use crate::expr::{Scope, Value, Variant};
 use crate::fixup::FixupKind;
-use crate::section::SectionId;
+use crate::section::{Section, SectionId, flags};
 use crate::source::{Diag, Span};
 use crate::symbol::{Binding, SymId, SymType, Symbols};
 use wavemill_isa::Target;
@@ -78,7 +78,13 @@ struct Place {
 
 impl Object {
     /// Fills in every fixup, or makes a relocation of it.
-    pub(super) fn resolve(&mut self, symbols: &mut Symbols, target: &Target, problems: &mut Vec<Diag>) {
+    pub(super) fn resolve(
+        &mut self,
+        symbols: &mut Symbols,
+        sections: &[Section],
+        target: &Target,
+        problems: &mut Vec<Diag>,
+    ) {
         for reloc in std::mem::take(&mut self.relocs) {
             match symbols[reloc.symbol].place {
                 Some(place) => self.add_reloc(place, reloc.fixup),
@@ -103,7 +109,7 @@ impl Object {
                 problems.push(Diag::error(place.span, "expected relocatable expression"));
                 continue;
             };
-            if let Err(problem) = self.resolve_one(&place, value, symbols, target) {
+            if let Err(problem) = self.resolve_one(&place, value, symbols, sections, target) {
                 problems.push(problem);
             }
         }
@@ -114,6 +120,7 @@ impl Object {
         place: &Place,
         value: Value,
         symbols: &mut Symbols,
+        sections: &[Section],
         target: &Target,
     ) -> Result<(), Diag> {
         let scope = Scope { symbols, target, object: Some(self) };
@@ -137,7 +144,7 @@ impl Object {
                 return self.write(place, known);
             }
         }
-        self.relocate(place, value, relative, symbols, target)
+        self.relocate(place, value, relative, symbols, sections, target)
     }
 
     fn write(&mut self, place: &Place, value: i64) -> Result<(), Diag> {
@@ -162,6 +169,7 @@ impl Object {
         value: Value,
         relative: bool,
         symbols: &mut Symbols,
+        sections: &[Section],
         target: &Target,
     ) -> Result<(), Diag> {
         let scope = Scope { symbols, target, object: Some(self) };
@@ -194,7 +202,8 @@ impl Object {
         let target = match address {
             None => RelocationTarget::None,
             Some((id, Address::Section(section, offset)))
-                if is_local(symbols, id) && !needs_symbol(variant, symbols[id].ty) =>
+                if is_local(symbols, id)
+                    && !needs_symbol(variant, symbols[id].ty, &sections[section.0 as usize], value.c) =>
             {
                 addend = addend.wrapping_add(offset as i64);
                 RelocationTarget::Section(section)
@@ -223,11 +232,13 @@ fn is_local(symbols: &Symbols, id: SymId) -> bool {
     matches!(symbols[id].binding, Binding::Unset | Binding::Local)
 }
 
-/// Some relocations say something about the symbol, not about its address.
-fn needs_symbol(variant: Variant, ty: SymType) -> bool {
-    ty == SymType::IFunc
-        || ty == SymType::Tls
-        || matches!(variant, Variant::GOTPCREL | Variant::GOT | Variant::PLT)
+/// Must the relocation name the symbol, although its address is known?
+fn needs_symbol(variant: Variant, ty: SymType, section: &Section, addend: i64) -> bool {
+    // Some relocations say something about the symbol, not about its address.
+    let special = ty == SymType::IFunc || matches!(variant, Variant::GOTPCREL | Variant::GOT | Variant::PLT);
+    // The linker moves the pieces of a mergeable section; which piece is meant only the symbol can tell.
+    let merged = section.flags & flags::MERGE != 0 && addend != 0;
+    special || merged || section.flags & flags::TLS != 0
 }
 
 fn relocation(

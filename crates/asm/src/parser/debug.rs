@@ -1,9 +1,8 @@
-//! Debugging directives: source files and lines for DWARF, call frame information.
+//! Debugging directives: source files and lines for DWARF.
 
 use super::{Parser, Res};
 use crate::lex::Tok;
 use crate::object::LineEntry;
-use crate::section::SectionId;
 use crate::source::{Diag, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,13 +30,11 @@ pub struct SourceFile {
 pub(super) struct Debug {
     /// By number; 0 is the file compiled, from DWARF 5 on.
     files: BTreeMap<u64, SourceFile>,
-    version: u8,
+    pub version: u8,
     all_md5: bool,
     any_md5: bool,
     md5_reported: bool,
     flags: u8,
-    /// The sections of the `.cfi_startproc` that are open.
-    frames: Vec<Option<SectionId>>,
 }
 
 impl Default for Debug {
@@ -49,7 +46,6 @@ impl Default for Debug {
             any_md5: false,
             md5_reported: false,
             flags: IS_STMT,
-            frames: Vec::new(),
         }
     }
 }
@@ -298,155 +294,6 @@ impl Parser<'_> {
         self.debug.flags = flags;
         Ok(())
     }
-
-    /// A register's DWARF number, written as a number or as the register's name.
-    fn dwarf_register(&mut self) -> Res<i64> {
-        if self.lex.kind() == Tok::Ident
-            && let Some(number) = dwarf_register(self.lex.ident())
-        {
-            self.lex.bump();
-            return Ok(number);
-        }
-        if self.lex.kind() != Tok::Int {
-            return Err(self.token_error("invalid register name"));
-        }
-        self.absolute()
-    }
-
-    fn register_and_offset(&mut self) -> Res<String> {
-        let register = self.dwarf_register()?;
-        self.comma()?;
-        let offset = self.absolute()?;
-        Ok(format!("{register}, {offset}"))
-    }
-
-    /// `.cfi_…`
-    pub(super) fn cfi(&mut self, name: &str) -> Res {
-        let name = name.to_ascii_lowercase();
-        let mut operands = String::new();
-        let mut ends = true;
-        match name.as_str() {
-            ".cfi_sections" => return self.cfi_sections(),
-            ".cfi_startproc" => return self.cfi_start(),
-            ".cfi_def_cfa" | ".cfi_offset" | ".cfi_rel_offset" => operands = self.register_and_offset()?,
-            ".cfi_llvm_def_aspace_cfa" => {
-                operands = self.register_and_offset()?;
-                self.comma()?;
-                _ = write!(operands, ", {}", self.absolute()?);
-            }
-            ".cfi_def_cfa_offset" | ".cfi_adjust_cfa_offset" => operands = self.absolute()?.to_string(),
-            ".cfi_register" => {
-                let from = self.dwarf_register()?;
-                self.comma()?;
-                operands = format!("{from}, {}", self.dwarf_register()?);
-            }
-            ".cfi_def_cfa_register"
-            | ".cfi_same_value"
-            | ".cfi_restore"
-            | ".cfi_return_column"
-            | ".cfi_undefined" => operands = self.dwarf_register()?.to_string(),
-            ".cfi_escape" => {
-                loop {
-                    if !operands.is_empty() {
-                        operands.push_str(", ");
-                    }
-                    _ = write!(operands, "0x{:02x}", self.absolute()? as u8);
-                    if !self.lex.eat(Tok::Comma) {
-                        break;
-                    }
-                }
-                ends = false;
-            }
-            ".cfi_personality" | ".cfi_lsda" => {
-                let encoding = self.absolute()?;
-                if encoding == 0xff {
-                    return Ok(());
-                }
-                if !valid_encoding(encoding) {
-                    return Err(self.token_error("unsupported encoding."));
-                }
-                self.comma()?;
-                let symbol = self.expect_identifier("expected identifier in directive")?;
-                let mut printed = Vec::new();
-                crate::symbol::print_name(symbol, &mut printed);
-                operands = format!("{encoding}, {}", String::from_utf8_lossy(&printed));
-                self.symbols.get_or_insert(symbol);
-            }
-            ".cfi_label" => operands = self.expect_identifier("expected identifier")?.to_owned(),
-            _ => {}
-        }
-        if ends {
-            self.eol()?;
-        }
-        if self.debug.frames.is_empty() {
-            let at = self.statement;
-            self.error(at, "this directive must appear between .cfi_startproc and .cfi_endproc directives");
-            if name == ".cfi_endproc" {
-                return Ok(());
-            }
-        }
-        if name == ".cfi_endproc" {
-            self.debug.frames.pop();
-        }
-        let space = if operands.is_empty() { "" } else { " " };
-        self.out.line(format_args!("\t{name}{space}{operands}"));
-        Ok(())
-    }
-
-    fn cfi_sections(&mut self) -> Res {
-        let (mut eh, mut debug) = (false, false);
-        if !self.lex.eat(Tok::Eol) {
-            loop {
-                match self.expect_identifier("expected .eh_frame or .debug_frame")? {
-                    ".eh_frame" => eh = true,
-                    ".debug_frame" => debug = true,
-                    _ => {}
-                }
-                if self.lex.eat(Tok::Eol) {
-                    break;
-                }
-                self.comma()?;
-            }
-        }
-        let names = match (eh, debug) {
-            (true, true) => ".eh_frame, .debug_frame",
-            (true, false) => ".eh_frame",
-            (false, true) => ".debug_frame",
-            (false, false) => "",
-        };
-        self.out.line(format_args!("\t.cfi_sections {names}"));
-        Ok(())
-    }
-
-    fn cfi_start(&mut self) -> Res {
-        let mut simple = "";
-        if !self.lex.eat(Tok::Eol) {
-            if self.identifier() != Some("simple") {
-                return Err(self.token_error("unexpected token"));
-            }
-            simple = " simple";
-            self.eol()?;
-        }
-        let section = self.current_section().map(|(id, _)| id);
-        if self.debug.frames.last() == Some(&section) {
-            let at = self.lex.here();
-            return Err(Diag::error(at, "starting new .cfi frame before finishing the previous one"));
-        }
-        if self.debug.frames.len() > 10_000 {
-            return Err(Diag::error(self.statement, "frames are nested too deeply"));
-        }
-        self.debug.frames.push(section);
-        self.out.line(format_args!("\t.cfi_startproc{simple}"));
-        Ok(())
-    }
-
-    /// At the end of the file: every frame must be closed.
-    pub(super) fn check_frames(&mut self) {
-        if !self.debug.frames.is_empty() {
-            let at = self.lex.here();
-            self.error(at, "Unfinished frame!");
-        }
-    }
 }
 
 /// `a/b.c` is `b.c` in `a`.
@@ -460,24 +307,4 @@ fn split_directory(file: &mut SourceFile) {
     // The root directory keeps its slash.
     let end = directory.iter().rposition(|b| *b != b'/').map_or(1, |i| i + 1);
     file.directory = directory[..end].to_vec();
-}
-
-/// A pointer encoding LLVM can write: absolute or relative, of a known format.
-fn valid_encoding(encoding: i64) -> bool {
-    encoding & !0xff == 0
-        && matches!(encoding & 0xf, 0 | 2 | 3 | 4 | 8 | 10 | 11 | 12)
-        && matches!(encoding & 0x70, 0 | 0x10)
-}
-
-/// AMD's DWARF numbers for wave64: the program counter, EXEC, then the register files.
-fn dwarf_register(name: &str) -> Option<i64> {
-    let (file, index) = name.split_at_checked(1)?;
-    match (file, index.parse::<i64>()) {
-        ("s", Ok(n @ 0..64)) => Some(32 + n),
-        ("s", Ok(n @ 64..106)) => Some(1088 + n - 64),
-        ("v", Ok(n @ 0..256)) => Some(2560 + n),
-        ("a", Ok(n @ 0..256)) => Some(3072 + n),
-        _ if name == "exec" => Some(17),
-        _ => None,
-    }
 }

@@ -244,12 +244,15 @@ impl Parser<'_> {
 
     /// What LLVM writes after the last statement.
     pub(super) fn finish_text(&mut self) {
-        self.check_frames();
+        self.finish_frames();
     }
 
     /// Settles addresses, resolves what can be resolved and leaves the rest to the linker.
     pub(super) fn finish_object(&mut self) {
-        self.check_frames();
+        self.finish_frames();
+        if self.failed() {
+            return;
+        }
         let Some(mut object) = self.out.object.take() else { return };
         object.rela = self.options.os == crate::Os::AmdHsa;
         let problems = object.finish(&mut self.symbols, &self.sections, &self.target);

@@ -1,6 +1,7 @@
 //! Statements: labels, assignments, macros, directives and instructions, one after the other, with every error of the
 //! file recorded and none of them fatal.
 
+mod cfi;
 mod cond;
 mod data;
 mod debug;
@@ -63,6 +64,7 @@ pub struct Parser<'a> {
     conditions: cond::Conditions,
     macros: macros::Macros<'a>,
     debug: debug::Debug,
+    frames: cfi::Frames,
     /// Uses of `1b` and `1f`, to be checked at the end.
     directional_uses: Vec<(Span, SymId)>,
     errors: usize,
@@ -114,6 +116,7 @@ impl<'a> Parser<'a> {
             conditions: Default::default(),
             macros: macros::Macros::new(options.altmacro),
             debug: Default::default(),
+            frames: Default::default(),
             directional_uses: Vec::new(),
             errors: 0,
         };
