@@ -136,15 +136,18 @@ impl Out {
     /// [`Out::encoding_comment`] and [`Out::eol`] when there is nothing to fix up, which is nearly always.
     #[inline]
     pub(crate) fn eol_with_encoding(&mut self, start: usize, bits: u64, len: u8) {
-        self.pad_line(start);
-        self.buf.extend_from_slice(b"; encoding: [");
-        for (i, byte) in bits.to_le_bytes().into_iter().take(len as usize).enumerate() {
-            if i != 0 {
-                self.buf.push(b',');
-            }
-            hex_byte(byte, &mut self.buf);
+        // An instruction without fixups is a tab and printable ASCII: its width is its length.
+        let out = &mut self.buf;
+        let wanted = (start + 1 + COMMENT_COLUMN).max(out.len() + 1);
+        out.extend_from_slice(&[b' '; COMMENT_COLUMN]);
+        out.truncate(wanted);
+        out.extend_from_slice(b"; encoding: [");
+        for byte in bits.to_le_bytes().into_iter().take(len as usize) {
+            let [high, low] = HEX[byte as usize];
+            out.extend_from_slice(&[b'0', b'x', high, low, b',']);
         }
-        self.buf.extend_from_slice(b"]\n");
+        out.truncate(out.len() - 1);
+        out.extend_from_slice(b"]\n");
     }
 
     /// True when comments wait for the end of the line.
@@ -191,7 +194,19 @@ impl Out {
     }
 }
 
+/// The two hexadecimal digits of every byte.
+static HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut table = [[0; 2]; 256];
+    let mut i = 0;
+    while i < 256 {
+        table[i] = [digits[i >> 4], digits[i & 15]];
+        i += 1;
+    }
+    table
+};
+
 fn hex_byte(byte: u8, out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend_from_slice(&[b'0', b'x', DIGITS[(byte >> 4) as usize], DIGITS[(byte & 15) as usize]]);
+    let [high, low] = HEX[byte as usize];
+    out.extend_from_slice(&[b'0', b'x', high, low]);
 }

@@ -6,13 +6,14 @@
 mod disasm;
 mod isa;
 mod mc;
+mod run;
 mod suggest;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "wavemill", version, about = "AMD GPU code without the GPU: assemble, disassemble, explain")]
+#[command(name = "wavemill", version, about = "AMD GPU code without the GPU: assemble, disassemble, explain, run")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -32,6 +33,8 @@ enum Command {
     /// Look instructions up
     #[command(subcommand)]
     Isa(isa::Isa),
+    /// Run a kernel on the virtual GPU
+    Run(Box<run::Run>),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
         Command::Mc { args } => mc::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Isa(command) => isa::run(command),
+        Command::Run(args) => run::run(*args),
     }
 }
 

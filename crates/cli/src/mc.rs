@@ -7,7 +7,7 @@ use crate::suggest::nearest;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavemill_asm::source::{Origin, Severity, SourceMap, Sources};
-use wavemill_asm::{Options, Os, OutputType, assemble, disasm};
+use wavemill_asm::{Options, Os, OutputType, assemble, disasm, elf};
 use wavemill_isa::{Level, Target, target};
 
 const HELP: &str = "\
@@ -145,11 +145,9 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
             "I" => options.include_paths.push(PathBuf::from(text(value)?)),
             "amdhsa-code-object-version" => {
                 let n = text(value)?;
-                options.code_object_version = n
-                    .parse()
-                    .ok()
-                    .filter(|v| (2..=6).contains(v))
-                    .ok_or_else(|| Stop::Usage(format!("code object version {n}: 2 to 6")))?;
+                let version = n.parse().ok().filter(|v| (2..=6).contains(v));
+                options.code_object_version =
+                    Some(version.ok_or_else(|| Stop::Usage(format!("code object version {n}: 2 to 6")))?);
             }
             _ => output = Some(text(value)?),
         }
@@ -254,13 +252,17 @@ fn perform(job: &Job) -> Result<bool, Stop> {
         let mut bytes = result.printed.clone();
         match job.options.output {
             OutputType::Asm => bytes.extend_from_slice(&result.text),
-            OutputType::Obj => {}
+            OutputType::Obj if result.failed() => {}
+            OutputType::Obj => bytes.extend_from_slice(&elf::write(&result).map_err(|e| Stop::Failed(e.to_string()))?),
             OutputType::Null => {}
         }
         (bytes, result.render_diagnostics(), result.failed())
     };
     use std::io::Write;
+    let nothing = failed && job.options.output == OutputType::Obj && !job.disassemble;
     let write = match job.output.as_deref() {
+        // No object is left of a source with errors; what was there stays.
+        _ if nothing => Ok(()),
         None | Some("-") => std::io::stdout().lock().write_all(&bytes),
         Some(path) => std::fs::write(path, &bytes),
     };

@@ -258,7 +258,10 @@ impl Copy<'_> {
             let is_literal = matches!(op.role, Role::Src0 | Role::Ssrc0 | Role::Ssrc1)
                 && field.get(from.bits) == regs::LITERAL;
             if is_literal {
-                match regs::inline_code(op.ty, literal, level) {
+                // A 16-bit operand does not see the upper half.
+                let seen = if op.ty.bits == 16 && op.ty.count == 1 { literal & 0xffff } else { literal };
+                let code = regs::inline_code(op.ty, literal, level).or_else(|| regs::inline_code(op.ty, seen, level));
+                match code {
                     Some(code) => self.to.put(field, code),
                     None => left = true,
                 }

@@ -172,6 +172,8 @@ pub fn inline_code(ty: Ty, literal: u32, level: Level) -> Option<u32> {
         }
         (_, 64, _) => int(literal as i64),
         (Kind::F, 16, 1) => int(literal as i16 as i64).or_else(|| float(&|f| f.0 == literal as u16)),
+        // No float is inline for a 16-bit integer: which bits it would stand for is not agreed on.
+        (_, 16, 1) => int(literal as i32 as i64),
         (Kind::F, 16, _) => int(literal as i32 as i64).or_else(|| float(&|f| f.0 as u32 == literal)),
         _ => int(literal as i32 as i64).or_else(|| float(&|f| f.1 == literal)),
     }

@@ -1,7 +1,8 @@
-//! Chores of the project: `cargo xtask gen` writes the generated code, `cargo xtask gen --check` says whether it is
-//! up to date.
+//! Chores of the project: `cargo xtask gen` writes the generated code (`--check` only says whether it is up to date),
+//! `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools.
 #![allow(missing_docs)]
 
+mod llvm;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -40,7 +41,26 @@ fn run(args: &[String]) -> Result<(), String> {
             Ok(())
         }
         ["gen", "--check"] => check(),
-        _ => Err("usage: cargo xtask gen [--check]".into()),
+        ["mcdiff"] => llvm::mcdiff(&release()?, 1, 20_000),
+        ["mcdiff", seed] => {
+            llvm::mcdiff(&release()?, seed.parse().map_err(|_| format!("`{seed}` is not a seed"))?, 20_000)
+        }
+        ["bench"] => llvm::bench(&release()?),
+        _ => Err("usage: cargo xtask gen [--check] | mcdiff [SEED] | bench".into()),
+    }
+}
+
+/// Builds the `wavemill` command and says where it is.
+fn release() -> Result<PathBuf, String> {
+    let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    let status = cargo.current_dir(root()).args(["build", "--release", "--quiet", "--package", "wavemill"]).status();
+    match status {
+        Ok(s) if s.success() => {
+            let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+            Ok(target.join("release/wavemill"))
+        }
+        Ok(s) => Err(format!("cargo build: {s}")),
+        Err(e) => Err(format!("cargo build: {e}")),
     }
 }
 

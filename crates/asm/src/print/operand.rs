@@ -238,7 +238,13 @@ impl Printer {
             Some(code @ ..=192) => dec(code - 128, out),
             Some(code @ ..=208) => signed(192 - code as i32, out),
             Some(code) => float(code as usize - 240, ty, out),
-            None if ty.bits == 16 && ty.count == 1 => hex(value as u16 as u64, out),
+            None if ty.bits == 16 && ty.count == 1 => {
+                // LLVM shows a single-precision pattern by its name even here.
+                match regs::INLINE_FLOATS.iter().position(|f| f.1 == value) {
+                    Some(i) if !ty.is_float() => float(i, ty, out),
+                    _ => hex(value as u16 as u64, out),
+                }
+            }
             None => hex(value as u64, out),
         }
     }

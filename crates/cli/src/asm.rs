@@ -1,0 +1,169 @@
+//! `wavemill asm`: an assembly source to a code object, linked and ready to load.
+
+use crate::input::open;
+use crate::link::Undefined;
+use crate::suggest::nearest;
+use clap::Args;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use wavemill_asm::{Options, Os, OutputType, assemble, elf};
+use wavemill_isa::{Target, target};
+use wavemill_object::link::{Input, link};
+use wavemill_object::target_id::{self, TargetId};
+
+/// Arguments of `asm`.
+#[derive(Args)]
+#[command(after_help = "The processor and its features come from --mcpu, else from the source's .amdgcn_target \
+(or .amd_amdgpu_isa,\n.hsa_code_object_isa). The code object version comes from .amdhsa_code_object_version, else from \
+--code-object-version,\nelse from what the source implies (amdhsa.version in its metadata, the style of its target \
+id), else it is 5.")]
+pub struct Asm {
+    /// The source, `-` for standard input
+    file: String,
+    /// The file to write (default: the source's name with .hsaco, or .o with -c)
+    #[arg(short, value_name = "FILE")]
+    output: Option<String>,
+    /// Stop before linking: write a relocatable object
+    #[arg(short)]
+    compile: bool,
+    /// The processor, with features if wanted: gfx90a, gfx90a:xnack-
+    #[arg(long, value_name = "NAME")]
+    mcpu: Option<String>,
+    /// Code object version, 2 to 6
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=6))]
+    code_object_version: Option<u32>,
+    /// Where .include and .incbin look, after the current directory
+    #[arg(short = 'I', value_name = "DIR")]
+    include: Vec<PathBuf>,
+    /// Define a symbol, NAME or NAME=VALUE
+    #[arg(short = 'D', long, value_name = "NAME[=VALUE]")]
+    defsym: Vec<String>,
+    #[command(flatten)]
+    undefined: Undefined,
+}
+
+/// Runs `wavemill asm`.
+pub fn run(args: &Asm) -> ExitCode {
+    match make(args) {
+        Ok((path, bytes)) => crate::save("asm", &path, &bytes),
+        Err(message) => {
+            if !message.is_empty() {
+                eprintln!("wavemill asm: {message}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn make(args: &Asm) -> Result<(String, Vec<u8>), String> {
+    let text = open(&args.file)?.to_vec();
+    let mut options = options(args, &text)?;
+    options.output = OutputType::Obj;
+    options.include_paths = args.include.clone();
+    if let Some(directory) = Path::new(&args.file).parent() {
+        options.include_paths.push(directory.to_owned());
+    }
+    for symbol in &args.defsym {
+        options.defsym.push(defsym(symbol)?);
+    }
+    let result = assemble(&options, &args.file, text);
+    let _ = std::io::stdout().lock().write_all(&result.printed);
+    let _ = std::io::stderr().lock().write_all(&result.render_diagnostics());
+    if result.failed() {
+        // The messages have said it.
+        return Err(String::new());
+    }
+    let object = elf::write(&result).map_err(|e| format!("{}: {e}", args.file))?;
+    let extension = if args.compile { "o" } else { "hsaco" };
+    let path = match (&args.output, args.file.as_str()) {
+        (Some(path), _) => path.clone(),
+        (None, "-") => "-".into(),
+        (None, file) => Path::new(file).with_extension(extension).to_string_lossy().into_owned(),
+    };
+    if args.compile {
+        return Ok((path, object));
+    }
+    let inputs = [Input { name: args.file.clone(), data: &object }];
+    let linked = link(&inputs, &args.undefined.options(false));
+    let linked = linked.map_err(|e| e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\nwavemill asm: "))?;
+    Ok((path, linked))
+}
+
+/// What to assemble for: the command line's word, else the source's.
+fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
+    let id = match &args.mcpu {
+        Some(name) => {
+            let full = if name.contains("--") { name.clone() } else { format!("amdgcn-amd-amdhsa--{name}") };
+            TargetId::parse(&full)?.0
+        }
+        None => said_target(text).ok_or_else(|| {
+            format!("{}: it does not say for which processor it is (.amdgcn_target); use --mcpu", args.file)
+        })?,
+    };
+    let cpu = target::processor(&id.processor).ok_or_else(|| {
+        let hint = nearest(&id.processor, target::processor_names()).map(|h| format!("; did you mean {h}?"));
+        let hint = hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into());
+        format!("no processor `{}`{hint}", id.processor)
+    })?;
+    let mut target = Target::new(cpu);
+    target.xnack = id.xnack.request();
+    target.sramecc = id.sramecc.request();
+    let mut options = Options::new(target);
+    options.triple = format!("{}-{}-{}", id.arch, id.vendor, id.os_name);
+    options.os = match id.os() {
+        target_id::Os::Hsa => Os::AmdHsa,
+        target_id::Os::Pal => Os::AmdPal,
+        target_id::Os::Mesa3d => Os::Mesa3d,
+        target_id::Os::Unknown => Os::Unknown,
+    };
+    options.code_object_version = args.code_object_version;
+    Ok(options)
+}
+
+/// The target id that a source states.
+fn said_target(text: &[u8]) -> Option<TargetId> {
+    for line in text.split(|b| *b == b'\n') {
+        let Ok(line) = std::str::from_utf8(line) else { continue };
+        let mut words = line.trim_start().splitn(2, [' ', '\t']);
+        let (directive, rest) = (words.next()?, words.next().unwrap_or("").trim());
+        match directive {
+            ".amdgcn_target" | ".amd_amdgpu_isa" => {
+                let id = rest.trim_start_matches('"').split('"').next()?;
+                return TargetId::parse(id).ok().map(|t| t.0);
+            }
+            ".hsa_code_object_isa" => {
+                let mut numbers = rest.split(',').map_while(|n| n.trim().parse::<u32>().ok());
+                let (major, minor, stepping) = (numbers.next()?, numbers.next()?, numbers.next()?);
+                let id = format!("amdgcn-amd-amdhsa--gfx{major}{minor}{stepping:x}");
+                return TargetId::parse(&id).ok().map(|t| t.0);
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn defsym(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let digits = value.trim_start_matches('-');
+    let number = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16).ok(),
+        None => digits.parse::<u64>().ok(),
+    };
+    let number = number.ok_or_else(|| format!("-D {text}: `{value}` is not a number"))? as i64;
+    Ok((name.to_owned(), if value.starts_with('-') { number.wrapping_neg() } else { number }))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sources_say_their_target() {
+        let said = |s: &str| super::said_target(s.as_bytes()).map(|t| t.to_string());
+        let v4 = "\t.text\n\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx90a:xnack-\"\n";
+        assert_eq!(said(v4).as_deref(), Some("amdgcn-amd-amdhsa--gfx90a:xnack-"));
+        let v2 = ".hsa_code_object_version 2,1\n.hsa_code_object_isa 8,0,3,\"AMD\",\"AMDGPU\"\n";
+        assert_eq!(said(v2).as_deref(), Some("amdgcn-amd-amdhsa--gfx803"));
+        assert_eq!(said("s_endpgm\n"), None);
+    }
+}

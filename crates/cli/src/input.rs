@@ -1,0 +1,104 @@
+//! Files that commands read: mapped into memory, taken out of bundles and host programs, chosen by target.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Deref;
+use wavemill_object::bundle::{CodeObject, code_objects};
+use wavemill_object::read;
+use wavemill_object::target_id::{Setting, TargetId};
+
+/// A file's bytes.
+pub enum Bytes {
+    /// In memory only where they are looked at.
+    Mapped(memmap2::Mmap),
+    /// All of them.
+    Read(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Read(bytes) => bytes,
+        }
+    }
+}
+
+/// Opens a file, `-` for standard input.
+pub fn open(name: &str) -> Result<Bytes, String> {
+    if name == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| format!("standard input: {e}"))?;
+        return Ok(Bytes::Read(bytes));
+    }
+    let in_file = |e: std::io::Error| format!("{name}: {e}");
+    let file = File::open(name).map_err(in_file)?;
+    let metadata = file.metadata().map_err(in_file)?;
+    if metadata.is_dir() {
+        return Err(format!("{name}: it is a directory"));
+    }
+    if !metadata.is_file() || metadata.len() == 0 {
+        // Pipes and the like cannot be mapped.
+        let mut bytes = Vec::new();
+        (&file).read_to_end(&mut bytes).map_err(in_file)?;
+        return Ok(Bytes::Read(bytes));
+    }
+    // SAFETY: the map is private, read-only and only handed out as a shared slice that it outlives. What is left is
+    // that another process changes or cuts the file while it is read, against which no reader of a mapped file can
+    // guard; every parser here takes any bytes, and a cut file ends the program with a signal, not with wrong access.
+    let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file) };
+    map.map(Bytes::Mapped).map_err(in_file)
+}
+
+/// The target of a code object: what its header says, else what its bundle calls it.
+pub fn target_of(object: &CodeObject<'_>) -> Option<TargetId> {
+    let read = read::File::parse(&object.data).ok().and_then(|f| f.target_id().ok().flatten());
+    read.or_else(|| object.target.clone())
+}
+
+/// A name for a code object in messages and lists.
+pub fn label(object: &CodeObject<'_>) -> String {
+    match target_of(object) {
+        _ if !object.id.is_empty() => object.id.clone(),
+        Some(id) => id.to_string(),
+        None => "an unknown target".into(),
+    }
+}
+
+/// Does code for `id` answer to the name? Names are `gfx90a`, `gfx90a:xnack-`, a target id or a bundle's entry id.
+fn answers(object: &CodeObject<'_>, name: &str) -> bool {
+    if object.id == name {
+        return true;
+    }
+    let Some(id) = target_of(object) else { return false };
+    let full = if name.contains("--") { name.to_owned() } else { format!("amdgcn-amd-amdhsa--{name}") };
+    let full = full.find("amdgcn").map_or(full.as_str(), |at| &full[at..]).to_owned();
+    let Ok((wanted, _)) = TargetId::parse(&full) else { return false };
+    let agrees = |wanted: Setting, has: Setting| wanted.request().is_none() || wanted == has;
+    wanted.processor == id.processor && agrees(wanted.xnack, id.xnack) && agrees(wanted.sramecc, id.sramecc)
+}
+
+/// The code objects of a file that are for the target; without a target, all of them if they are for the same one.
+/// An error lists what there is.
+pub fn choose<'a>(name: &str, file: &'a [u8], target: Option<&str>) -> Result<Vec<CodeObject<'a>>, String> {
+    let all = code_objects(file).map_err(|e| format!("{name}: {e}"))?;
+    let mut there: Vec<String> = all.iter().map(label).collect();
+    there.sort();
+    there.dedup();
+    if all.is_empty() {
+        return Err(format!("{name}: there is no code for a GPU in it"));
+    }
+    let Some(target) = target else {
+        return match there.len() {
+            1 => Ok(all),
+            n => Err(format!("{name}: it has code for {n} targets; pick one with --target:\n  {}", there.join("\n  "))),
+        };
+    };
+    let chosen: Vec<_> = all.into_iter().filter(|o| answers(o, target)).collect();
+    if chosen.is_empty() {
+        return Err(format!("{name}: nothing in it is for {target}; it has code for\n  {}", there.join("\n  ")));
+    }
+    Ok(chosen)
+}

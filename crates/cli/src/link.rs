@@ -1,0 +1,63 @@
+//! `wavemill link`: relocatable objects to the code object that a runtime loads.
+
+use crate::input::open;
+use clap::Args;
+use std::process::ExitCode;
+use wavemill_object::link::{Input, Options, link};
+
+/// Arguments of `link`. The options are called as ld.lld's are.
+#[derive(Args)]
+pub struct Link {
+    /// Objects, and archives of which what is asked for is taken
+    #[arg(required = true)]
+    files: Vec<String>,
+    /// The code object to write
+    #[arg(short, value_name = "FILE")]
+    output: String,
+    #[command(flatten)]
+    undefined: Undefined,
+}
+
+/// What to do about symbols that nobody defines.
+#[derive(Args)]
+pub struct Undefined {
+    /// Report symbols that no file defines (the default of `asm`; `link` leaves them to the loader, as ld.lld -shared)
+    #[arg(long, conflicts_with = "unresolved_symbols")]
+    no_undefined: bool,
+    /// What to do about symbols that no file defines: report-all, or ignore-all, which leaves them to the loader
+    #[arg(long, value_name = "METHOD", value_parser = ["report-all", "ignore-all"])]
+    unresolved_symbols: Option<String>,
+}
+
+impl Undefined {
+    /// How to link, `allow` being what is done when nothing is said.
+    pub fn options(&self, allow: bool) -> Options {
+        let allow = self.unresolved_symbols.as_deref().map_or(allow, |method| method == "ignore-all");
+        Options { allow_undefined: allow && !self.no_undefined }
+    }
+}
+
+/// Runs `wavemill link`.
+pub fn run(args: &Link) -> ExitCode {
+    let mut files = Vec::new();
+    for name in &args.files {
+        match open(name) {
+            Ok(bytes) => files.push((name, bytes)),
+            Err(message) => {
+                eprintln!("wavemill link: {message}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    let inputs: Vec<Input<'_>> =
+        files.iter().map(|(name, bytes)| Input { name: name.to_string(), data: bytes }).collect();
+    match link(&inputs, &args.undefined.options(true)) {
+        Ok(bytes) => crate::save("link", &args.output, &bytes),
+        Err(errors) => {
+            for error in errors {
+                eprintln!("wavemill link: {error}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! `wavemill run`: one kernel of a source, code object or program, on the virtual GPU.
+
+mod args;
+mod npy;
+mod report;
+mod show;
+mod source;
+
+use args::{ArgSpec, Buffer};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+use wavemill_isa::{Target, target};
+use wavemill_machine::kernarg::{self, Value};
+use wavemill_machine::run::Launch;
+use wavemill_machine::{Completion, Kernel, Loaded, Machine, Options, loader};
+use wavemill_object::read::File;
+
+const AFTER_HELP: &str = "\
+Arguments are given in the order of the kernel's own:
+  buf:FILE      the bytes of a file, or the data of a .npy array, in a buffer
+  zeros:BYTES   a buffer of zeros (4096, 64k, 16M, 1G)
+  iota:TYPE:N   a buffer with 0, 1, 2 … N-1
+  TYPE:VALUE    a number: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 (several for a vector: f32:1,2,3,4)
+  hex:BYTES     bytes, for structures: hex:01000000ffff0000
+  local:BYTES   local memory
+--show prints or draws an argument's buffer after the run:
+  N:TYPE[:COUNT]             its first elements
+  N:image:WIDTHxHEIGHT[:TYPE]  one element (u32 if not said) for each pixel, the largest the brightest
+An assembly source may hold its own options in comments, `; run: --grid 1024 --block 64 --arg zeros:4096`.
+Options on the command line replace them.
+
+Exit status: 0 the kernel ran, 1 it could not or faulted, 2 wrong usage.";
+
+/// Arguments of `run`.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = AFTER_HELP)]
+pub struct Run {
+    /// Assembly source (.s), code object or relocatable object
+    file: PathBuf,
+    /// Kernel to run; needed when there are several
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Work-items of the grid
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
+    grid: Vec<u32>,
+    /// Work-items of a work-group (default: what the kernel requires, else at most 256)
+    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
+    block: Vec<u32>,
+    /// An argument, see below
+    #[arg(long = "arg", value_name = "KIND:VALUE", allow_hyphen_values = true)]
+    args: Vec<String>,
+    /// Write argument N's buffer to a file after the run, as .npy if it came as one or FILE ends so
+    #[arg(long, value_name = "N:FILE")]
+    dump: Vec<String>,
+    /// Print or draw argument N's buffer after the run, see below
+    #[arg(long, value_name = "N:FORMAT")]
+    show: Vec<String>,
+    /// LDS beyond what the kernel declares, in bytes
+    #[arg(long, value_name = "BYTES")]
+    lds: Option<u32>,
+    /// The GPU's processor (default: the one the code is for)
+    #[arg(long, value_name = "NAME")]
+    gpu: Option<String>,
+    /// What executes waves: interp
+    #[arg(long, value_name = "NAME")]
+    engine: Option<String>,
+    /// Host threads (default: all)
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Run the kernel N times, each time with fresh buffers
+    #[arg(long, value_name = "N")]
+    repeat: Option<u32>,
+    /// Stop a dispatch after so many seconds
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<f64>,
+    /// The same in every run: one thread, work-groups in order, clocks that count instructions
+    #[arg(long)]
+    deterministic: bool,
+    /// Report to standard output as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Run {
+    /// What a source's own line says, where the command line does not say otherwise.
+    fn or(self, line: Run) -> Run {
+        fn any<T>(first: Vec<T>, second: Vec<T>) -> Vec<T> {
+            if first.is_empty() { second } else { first }
+        }
+        Run {
+            file: self.file,
+            kernel: self.kernel.or(line.kernel),
+            grid: any(self.grid, line.grid),
+            block: any(self.block, line.block),
+            args: any(self.args, line.args),
+            dump: any(self.dump, line.dump),
+            show: any(self.show, line.show),
+            lds: self.lds.or(line.lds),
+            gpu: self.gpu.or(line.gpu),
+            engine: self.engine.or(line.engine),
+            threads: self.threads.or(line.threads),
+            repeat: self.repeat.or(line.repeat),
+            timeout: self.timeout.or(line.timeout),
+            deterministic: self.deterministic || line.deterministic,
+            json: self.json || line.json,
+        }
+    }
+}
+
+/// Runs `wavemill run`.
+pub fn run(run: Run) -> ExitCode {
+    match perform(run) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("wavemill run: {}", message.trim_end());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The processor of a name.
+fn processor(name: &str) -> Result<&'static target::Processor, String> {
+    target::processor(name).ok_or_else(|| {
+        let hint = crate::suggest::nearest(name, target::processor_names());
+        let hint = hint.map(|h| format!("; did you mean {h}?"));
+        format!("no GPU `{name}`{}", hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into()))
+    })
+}
+
+/// The file as it is to be loaded, and the options with what a source adds to them.
+fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
+    let shown = run.file.display().to_string();
+    let data = std::fs::read(&run.file).map_err(|e| format!("{shown}: {e}"))?;
+    if source::is_source(&run.file, &data) {
+        let line = source::launch_line(&data, &run.file)?;
+        let run = match line {
+            Some(line) => run.or(line),
+            None => run,
+        };
+        let wanted = run.gpu.as_deref().map(processor).transpose()?;
+        let (object, target) = source::assemble(&run.file, data, wanted)?;
+        return Ok((run, object, target));
+    }
+    let file = File::parse(&data).map_err(|e| format!("{shown}: {e}"))?;
+    let (_, mut target) = loader::target_of(&file).map_err(|e| format!("{shown}: {e}"))?;
+    if let Some(name) = &run.gpu {
+        target.cpu = processor(name)?;
+    }
+    drop(file);
+    Ok((run, data, target))
+}
+
+fn perform(run: Run) -> Result<bool, String> {
+    let (run, data, target) = open(run)?;
+    if let Some(engine) = run.engine.as_deref().filter(|e| *e != "interp") {
+        return Err(format!("no engine `{engine}`: there is interp"));
+    }
+    let timeout = match run.timeout {
+        Some(t) => Some(
+            Duration::try_from_secs_f64(t)
+                .map_err(|_| format!("--timeout {t}: a number of seconds is wanted"))?,
+        ),
+        None => None,
+    };
+    let specs = run
+        .args
+        .iter()
+        .enumerate()
+        .map(|(i, text)| ArgSpec::parse(text).map_err(|e| format!("argument {i} (`{text}`): {e}")));
+    let specs: Vec<ArgSpec> = specs.collect::<Result<_, _>>()?;
+    let dumps = run.dump.iter().map(|text| buffer_option("--dump", text, &specs));
+    let dumps: Vec<(usize, String)> = dumps.collect::<Result<_, _>>()?;
+    let shows = run.show.iter().map(|text| {
+        let (index, format) = buffer_option("--show", text, &specs)?;
+        Ok::<_, String>((index, show::Format::parse(&format).map_err(|e| format!("--show {text}: {e}"))?))
+    });
+    let shows: Vec<(usize, show::Format)> = shows.collect::<Result<_, _>>()?;
+
+    let options = Options { threads: run.threads.unwrap_or(0), deterministic: run.deterministic };
+    let machine = Machine::new(target, &options);
+    let shown = run.file.display().to_string();
+    let name = run.file.file_name().map_or(shown.clone(), |n| n.to_string_lossy().into_owned());
+    let object = machine.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
+    let kernel = pick(&object, run.kernel.as_deref()).map_err(|e| format!("{shown}: {e}"))?;
+    let (grid, block) = sizes(&run, kernel)?;
+
+    let mut done: Vec<Completion> = Vec::new();
+    let mut buffers: Vec<Option<Buffer>> = Vec::new();
+    for _ in 0..run.repeat.unwrap_or(1).max(1) {
+        buffers.clear();
+        let mut values: Vec<Value> = Vec::new();
+        for (i, spec) in specs.iter().enumerate() {
+            let named = kernel.visible_args().nth(i).and_then(|a| a.name.as_deref());
+            let named = named.map(|n| format!(" `{n}`")).unwrap_or_default();
+            let (value, buffer) = spec
+                .place(&machine, &format!("argument {i}{named}"))
+                .map_err(|e| format!("argument {i} (`{}`): {e}", run.args[i]))?;
+            values.push(value);
+            buffers.push(buffer);
+        }
+        let launch = Launch {
+            grid: grid.clone(),
+            block: block.clone(),
+            dynamic_lds: run.lds.unwrap_or(0),
+            values,
+            timeout,
+        };
+        let completion = machine.launch(kernel, &launch)?;
+        let stop = completion.fault.is_some();
+        done.push(completion);
+        if stop {
+            break;
+        }
+    }
+    let fault = done.last().and_then(|c| c.fault.as_deref());
+    if let Some(report) = fault {
+        eprint!("{report}");
+    } else {
+        for (index, path) in &dumps {
+            if let Some(buffer) = &buffers[*index] {
+                buffer.dump(Path::new(path)).map_err(|e| format!("{path}: {e}"))?;
+            }
+        }
+        for (index, format) in &shows {
+            if let Some(buffer) = &buffers[*index] {
+                let text = format.render(&buffer.region.to_vec());
+                // Standard output is the report's when that is for programs.
+                if run.json {
+                    eprint!("{text}");
+                } else {
+                    crate::print(text.as_bytes());
+                }
+            }
+        }
+    }
+    let ok = fault.is_none();
+    let text =
+        if run.json { report::json(&shown, &machine, &grid, &block, &done) } else { report::text(&done) };
+    crate::print(text.as_bytes());
+    Ok(ok)
+}
+
+/// `N:REST` where argument N is a buffer.
+fn buffer_option(option: &str, text: &str, specs: &[ArgSpec]) -> Result<(usize, String), String> {
+    let parsed = text.split_once(':').and_then(|(n, rest)| Some((n.parse::<usize>().ok()?, rest.to_owned())));
+    let (index, rest) =
+        parsed.ok_or_else(|| format!("{option} {text}: N:… with an argument's number is wanted"))?;
+    match specs.get(index) {
+        None => Err(format!("{option} {text}: there are {} arguments, counted from 0", specs.len())),
+        Some(spec) if !spec.is_buffer() => Err(format!("{option} {text}: argument {index} is not a buffer")),
+        Some(_) => Ok((index, rest)),
+    }
+}
+
+/// The kernel asked for, or the only one.
+fn pick<'a>(object: &'a Loaded, name: Option<&str>) -> Result<&'a Kernel, String> {
+    let names = || object.kernels.iter().map(|k| k.name.as_str()).collect::<Vec<_>>();
+    match (name, object.kernels.as_slice()) {
+        (_, []) => Err("it has no kernels".into()),
+        (Some(name), _) => object.kernel(name).map(|k| &**k).ok_or_else(|| {
+            let hint = crate::suggest::nearest(name, names().into_iter());
+            let hint = hint.map(|h| format!("; did you mean {h}?"));
+            let hint = hint.unwrap_or_else(|| format!("; it has {}", listed(&names())));
+            format!("it has no kernel `{name}`{hint}")
+        }),
+        (None, [only]) => Ok(only),
+        (None, _) => Err(format!("it has several kernels, name one with --kernel: {}", listed(&names()))),
+    }
+}
+
+/// The first few names.
+fn listed(names: &[&str]) -> String {
+    const FEW: usize = 12;
+    let mut text = names[..names.len().min(FEW)].join(", ");
+    if names.len() > FEW {
+        text += &format!(" and {} more", names.len() - FEW);
+    }
+    text
+}
+
+/// Grid and work-group, with their defaults.
+fn sizes(run: &Run, kernel: &Kernel) -> Result<(Vec<u32>, Vec<u32>), String> {
+    if run.grid.is_empty() {
+        let takes: Vec<String> = kernel.visible_args().map(kernarg::describe).collect();
+        let takes =
+            if takes.is_empty() { String::new() } else { format!(" (it takes {})", takes.join(", ")) };
+        return Err(format!("--grid is needed: the work-items to run {} with{takes}", kernel.name));
+    }
+    let mut block = run.block.clone();
+    if block.is_empty() {
+        block = match kernel.required_size {
+            Some(size) => size[..run.grid.len().min(3)].to_vec(),
+            None => vec![run.grid[0].clamp(1, kernel.max_size.unwrap_or(256).min(256))],
+        };
+    }
+    Ok((run.grid.clone(), block))
+}
