@@ -29,6 +29,30 @@ impl Fidelity {
     }
 }
 
+/// Which of [`valu`]'s functions knows an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Family {
+    Vop1,
+    Vop2Int,
+    Vop2Float,
+    Vop3Int,
+    Vop3Float,
+    Vop3p,
+}
+
+/// Finds the family of a vector instruction that works lane by lane.
+pub fn family(op: Op) -> Option<Family> {
+    let x = Context::new(Mode::new(0), false, 0, Level::Gfx90a);
+    let known = |found: Option<()>, family: Family| found.map(|()| family);
+    known(valu::vop1(op, Probe, &x), Family::Vop1)
+        .or_else(|| known(valu::vop2_int(op, Probe, &x), Family::Vop2Int))
+        .or_else(|| known(valu::vop2_float(op, Probe, &x), Family::Vop2Float))
+        .or_else(|| known(valu::vop3_int(op, Probe, &x), Family::Vop3Int))
+        .or_else(|| known(valu::vop3_float(op, Probe, &x), Family::Vop3Float))
+        .or_else(|| known(valu::vop3p(op, Probe, &x), Family::Vop3p))
+}
+
 /// Says how well an instruction is known.
 pub fn fidelity(row: &Row) -> Fidelity {
     if !supported(row) {
@@ -46,16 +70,7 @@ fn supported(row: &Row) -> bool {
         Enc::Sop2 | Enc::Sop1 | Enc::Sopc | Enc::Sopk | Enc::Sopp => {
             salu::salu(op, 0, 0, 0, false, 0).is_some() || control(op)
         }
-        Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p => {
-            let x = Context::new(Mode::new(0), false, 0, Level::Gfx90a);
-            registers(op)
-                || valu::vop1(op, Probe, &x).is_some()
-                || valu::vop2_int(op, Probe, &x).is_some()
-                || valu::vop2_float(op, Probe, &x).is_some()
-                || valu::vop3_int(op, Probe, &x).is_some()
-                || valu::vop3_float(op, Probe, &x).is_some()
-                || valu::vop3p(op, Probe, &x).is_some()
-        }
+        Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p => registers(op) || family(op).is_some(),
         Enc::Vopc => Compare::of(row).is_some(),
         Enc::Mfma => mfma::shape(op).is_some(),
         Enc::Smem | Enc::Smrd => memory::access(op).is_some() || scalar_memory(op),

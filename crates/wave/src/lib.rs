@@ -18,12 +18,16 @@
 
 pub mod engine;
 pub mod group;
+mod guest;
 pub mod interp;
 pub mod mem;
+mod program;
+pub mod simd;
 pub mod state;
 
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
 pub use group::{GroupShared, Lds};
 pub use interp::Interp;
+pub use simd::Simd;
 pub use mem::{Memory, Range};
 pub use state::{Clock, Shape, Vgpr, Wave, mode};

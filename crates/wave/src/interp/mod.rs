@@ -1,32 +1,234 @@
-//! The interpreter.
+//! The interpreter: decodes blocks once, then executes them instruction by instruction.
+//!
+//! [`frame`] applies `sem`'s meanings to registers; [`valu`] fetches operands for it and writes results; [`control`]
+//! has scalar and program control, [`smem`], [`lds`] and [`vmem`] memory, [`matrix`] MFMA.
 
-use crate::engine::{Engine, Event};
+mod control;
+mod frame;
+mod lds;
+mod matrix;
+mod registers;
+mod smem;
+mod valu;
+mod vmem;
+
+use crate::engine::{Engine, Event, Fault, FaultKind};
 use crate::group::GroupShared;
 use crate::mem::Memory;
-use crate::state::Wave;
-use wavemill_isa::Target;
+use crate::program::{self, Block, Inst, Run};
+use crate::simd::Simd;
+use crate::state::{Shape, Vgpr, Wave, mode};
+use frame::{Frame, Kernels, kernels};
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use wavemill_isa::{Decoder, Target};
+use wavemill_sem::Mode;
+
+/// Bytes of code that are looked up together.
+const PAGE: u64 = 4096;
+
+/// Blocks by the dword of a page they start at.
+struct Page {
+    blocks: Box<[OnceLock<Box<Block>>]>,
+}
 
 /// Runs waves by decoding blocks once and executing them with 16-lane kernels.
 pub struct Interp {
-    target: Target,
+    decoder: Decoder,
+    simd: Simd,
+    kernels: &'static Kernels,
+    pages: RwLock<HashMap<(u64, Shape), Arc<Page>>>,
+}
+
+/// How a block ended.
+enum Next {
+    /// At the address in the wave's PC.
+    Go,
+    /// With something the machine must know.
+    Stop(Event),
+}
+
+/// Registers for values on their way: splats and modified sources, three operands of up to two registers, and results.
+struct Temps {
+    src: [[Vgpr; 2]; 3],
+    dst: [Vgpr; 2],
+}
+
+/// A wave being run.
+struct Exec<'a> {
+    wave: &'a mut Wave,
+    group: &'a GroupShared,
+    memory: &'a Memory,
+    kernels: &'static Kernels,
+    /// Taken apart whenever MODE changes.
+    mode: Mode,
+    frame: Frame,
+    temps: Box<Temps>,
+    /// Address of the running block.
+    block: u64,
 }
 
 impl Interp {
     /// An interpreter for a target, with the widest SIMD kernels the host has (`WAVEMILL_SIMD` overrides).
     pub fn new(target: Target) -> Interp {
-        Interp { target }
+        Self::with_simd(target, Simd::detect())
+    }
+
+    /// An interpreter with kernels of one's choice, which the host must have ([`Simd::available`]); else portable ones.
+    pub fn with_simd(target: Target, simd: Simd) -> Interp {
+        let simd = if Simd::available().contains(&simd) { simd } else { Simd::Portable };
+        Interp { decoder: Decoder::new(target), simd, kernels: kernels(simd), pages: RwLock::default() }
     }
 
     /// The target.
     pub fn target(&self) -> &Target {
-        &self.target
+        self.decoder.target()
+    }
+
+    /// The kernels in use.
+    pub fn simd(&self) -> Simd {
+        self.simd
+    }
+
+    fn page(&self, base: u64, shape: Shape) -> Arc<Page> {
+        let key = (base, shape);
+        if let Some(page) = self.pages.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return page.clone();
+        }
+        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        let page = pages.entry(key).or_insert_with(|| {
+            Arc::new(Page { blocks: (0..PAGE / 4).map(|_| OnceLock::new()).collect() })
+        });
+        page.clone()
     }
 }
 
 impl Engine for Interp {
-    fn run(&self, _wave: &mut Wave, _group: &GroupShared, _memory: &Memory, _budget: u64) -> Event {
-        Event::End
+    fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
+        let mode = Mode::new(wave.mode);
+        let level = self.target().level();
+        let shape = wave.shape;
+        let zero = Vgpr([0; 64]);
+        let mut exec = Exec {
+            mode,
+            frame: Frame::new(mode, level),
+            temps: Box::new(Temps { src: [[zero; 2]; 3], dst: [zero; 2] }),
+            kernels: self.kernels,
+            block: wave.pc,
+            wave,
+            group,
+            memory,
+        };
+        let mut spent = 0;
+        let mut base = !0;
+        let mut page = None;
+        loop {
+            let pc = exec.wave.pc;
+            if pc & !(PAGE - 1) != base {
+                base = pc & !(PAGE - 1);
+                page = Some(self.page(base, shape));
+            }
+            let Some(page) = page.as_ref() else { return exec.fault(FaultKind::Fetch, 0, pc, pc) };
+            if pc & 3 != 0 {
+                return exec.fault(FaultKind::Fetch, 0, pc, pc);
+            }
+            let block = page.blocks[(pc % PAGE / 4) as usize]
+                .get_or_init(|| Box::new(program::decode_block(&self.decoder, memory, pc, shape)));
+            match exec.run_block(pc, block) {
+                Next::Go => {}
+                Next::Stop(event) => return event,
+            }
+            spent += block.insts.len() as u64;
+            if spent >= budget {
+                return Event::Preempted;
+            }
+        }
     }
 
-    fn invalidate(&self, _start: u64, _len: u64) {}
+    fn invalidate(&self, start: u64, len: u64) {
+        let (first, last) = (start & !(PAGE - 1), start.saturating_add(len));
+        // A block may reach beyond its page, so the page before goes too.
+        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        pages.retain(|&(base, _), _| base + PAGE < first || base >= last);
+    }
+}
+
+impl Exec<'_> {
+    fn fault(&self, kind: FaultKind, lanes: u64, pc: u64, address: u64) -> Event {
+        Event::Fault(Fault { kind, pc, lanes, address })
+    }
+
+    fn run_block(&mut self, pc: u64, block: &Block) -> Next {
+        self.block = pc;
+        for (i, inst) in block.insts.iter().enumerate() {
+            let stop = match inst.run {
+                Run::Valu(family) => {
+                    self.valu(inst, family);
+                    continue;
+                }
+                Run::Compare(c) => {
+                    self.compare(inst, c);
+                    continue;
+                }
+                Run::Salu => {
+                    self.salu(inst);
+                    continue;
+                }
+                Run::Nop => continue,
+                Run::Registers => {
+                    self.registers(inst);
+                    continue;
+                }
+                Run::Mfma => {
+                    self.mfma(inst);
+                    continue;
+                }
+                Run::ScalarMemory => self.scalar_memory(inst),
+                Run::Lds => self.lds(inst),
+                Run::Memory => self.vector_memory(inst),
+                Run::Control => {
+                    self.wave.pc = pc + inst.offset as u64 + inst.len as u64;
+                    match self.control(inst) {
+                        Next::Go => continue,
+                        Next::Stop(event) => Err(event),
+                    }
+                }
+                Run::Illegal(word) => Err(self.fault(FaultKind::Illegal { word }, 0, self.pc(inst), 0)),
+                Run::Unsupported => {
+                    Err(self.fault(FaultKind::Unsupported { name: inst.row.name }, 0, self.pc(inst), 0))
+                }
+                Run::Fetch => Err(self.fault(FaultKind::Fetch, 0, self.pc(inst), self.pc(inst))),
+            };
+            if let Err(event) = stop {
+                // Only what ran counts; a fault leaves the PC at the instruction.
+                for inst in &block.insts[..i + !matches!(event, Event::Fault(_)) as usize] {
+                    program::count(&mut self.wave.counters, inst);
+                }
+                if matches!(event, Event::Fault(_)) {
+                    self.wave.pc = self.pc(inst);
+                }
+                return Next::Stop(event);
+            }
+        }
+        self.wave.counters.add(&block.counters);
+        if !block.insts.last().is_some_and(|i| matches!(i.run, Run::Control)) {
+            self.wave.pc = pc + block.len as u64;
+        }
+        Next::Go
+    }
+
+    /// The address of an instruction of the running block.
+    fn pc(&self, inst: &Inst) -> u64 {
+        self.block + inst.offset as u64
+    }
+
+    /// MODE was written.
+    fn mode_changed(&mut self) {
+        self.mode = Mode::new(self.wave.mode);
+    }
+
+    /// VSKIP: vector instructions do nothing (manual 3.5).
+    fn skips_vector(&self) -> bool {
+        self.wave.mode >> mode::VSKIP & 1 != 0
+    }
 }

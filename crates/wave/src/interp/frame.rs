@@ -1,0 +1,277 @@
+//! Applying a meaning to registers, sixteen lanes at a time.
+
+use crate::simd::{Bits, Simd, V16, portable::P16};
+use std::marker::PhantomData;
+use wavemill_isa::{Level, Op};
+use wavemill_sem::apply::{Apply, Context, L, M};
+use wavemill_sem::compare::{Compare, compare};
+use wavemill_sem::fidelity::Family;
+use wavemill_sem::lanes::Long;
+use wavemill_sem::{Mode, valu};
+
+/// A source: registers, or one value for all lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Operand {
+    /// First chunk of the first register; the second register follows 64 dwords on.
+    pub ptr: *const u32,
+    /// Dwords from chunk to chunk: 16 for registers, 0 for a value.
+    pub stride: usize,
+}
+
+/// What a kernel works on. Pointers lead to 64-byte aligned registers that stay valid for the call.
+pub(crate) struct Frame {
+    pub src: [Operand; 3],
+    /// First destination register; the second follows 64 dwords on.
+    pub dst: *mut u32,
+    pub exec: u64,
+    /// Carry-in or select mask.
+    pub carry: u64,
+    /// The lane mask a kernel produces, active lanes only.
+    pub mask: u64,
+    pub x: Context,
+}
+
+impl Frame {
+    pub fn new(mode: Mode, level: Level) -> Frame {
+        let none = Operand { ptr: std::ptr::null(), stride: 0 };
+        Frame {
+            src: [none; 3],
+            dst: std::ptr::null_mut(),
+            exec: 0,
+            carry: 0,
+            mask: 0,
+            x: Context::new(mode, false, 0, level),
+        }
+    }
+
+    #[inline(always)]
+    fn w<V: V16>(&self, i: usize, chunk: usize) -> V {
+        let s = self.src[i];
+        // SAFETY: the operand was made from an aligned register or splat buffer that has this chunk.
+        unsafe { V::load(s.ptr.add(s.stride * chunk)) }
+    }
+
+    #[inline(always)]
+    fn l<V: V16>(&self, i: usize, chunk: usize) -> V::Long {
+        let s = self.src[i];
+        // SAFETY: as above; 64-bit operands have a second register behind the first.
+        unsafe {
+            let p = s.ptr.add(s.stride * chunk);
+            V::Long::join(V::load(p), V::load(p.add(64)))
+        }
+    }
+
+    #[inline(always)]
+    fn put<V: V16>(&mut self, r: V, register: usize, chunk: usize, active: u16) {
+        // SAFETY: the destination is an aligned register of the file or a temporary with room for the result.
+        unsafe {
+            let p = self.dst.add(register * 64 + chunk * 16);
+            if active == 0xffff {
+                r.store(p);
+            } else {
+                V::select(Bits(active), r, V::load(p)).store(p);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put_l<V: V16>(&mut self, r: V::Long, chunk: usize, active: u16) {
+        self.put(r.lo(), 0, chunk, active);
+        self.put(r.hi(), 1, chunk, active);
+    }
+
+    #[inline(always)]
+    fn put_m(&mut self, m: Bits, chunk: usize, active: u16) {
+        self.mask |= ((m.0 & active) as u64) << (16 * chunk);
+    }
+
+    #[inline(always)]
+    fn carry(&self, chunk: usize) -> Bits {
+        Bits((self.carry >> (16 * chunk)) as u16)
+    }
+
+    /// Calls `f` with each chunk that has active lanes, and these.
+    #[inline(always)]
+    fn chunks(&mut self, mut f: impl FnMut(&mut Frame, usize, u16)) {
+        for chunk in 0..4 {
+            let active = (self.exec >> (16 * chunk)) as u16;
+            if active != 0 {
+                f(self, chunk, active);
+            }
+        }
+    }
+}
+
+/// Applies meanings to a frame with one back end.
+struct Kernel<'a, V>(&'a mut Frame, PhantomData<V>);
+
+macro_rules! kernel {
+    ($($name:ident($($arg:ident $n:expr),*) $res:ident;)*) => {
+        impl<V: V16> Apply for Kernel<'_, V> {
+            type W = V;
+            type Out = ();
+            $(
+                #[inline(always)]
+                fn $name(self, f: impl Fn($(kernel!(@ty $arg)),*) -> kernel!(@ty $res)) {
+                    self.0.chunks(|fr, c, active| {
+                        let r = f($(kernel!(@get fr $arg $n, c)),*);
+                        kernel!(@put fr $res r, c, active);
+                    });
+                }
+            )*
+        }
+    };
+    (@ty w) => { V };
+    (@ty i) => { V };
+    (@ty l) => { L<Self> };
+    (@ty m) => { M<Self> };
+    (@ty wm) => { (V, M<Self>) };
+    (@ty lm) => { (L<Self>, M<Self>) };
+    (@get $f:ident w $n:expr, $c:ident) => { $f.w::<V>($n, $c) };
+    (@get $f:ident l $n:expr, $c:ident) => { $f.l::<V>($n, $c) };
+    (@get $f:ident m $n:expr, $c:ident) => { $f.carry($c) };
+    (@get $f:ident i $n:expr, $c:ident) => { lane_numbers::<V>($c) };
+    (@put $f:ident w $r:ident, $c:ident, $a:ident) => { $f.put($r, 0, $c, $a) };
+    (@put $f:ident l $r:ident, $c:ident, $a:ident) => { $f.put_l::<V>($r, $c, $a) };
+    (@put $f:ident m $r:ident, $c:ident, $a:ident) => { $f.put_m($r, $c, $a) };
+    (@put $f:ident wm $r:ident, $c:ident, $a:ident) => {{ $f.put($r.0, 0, $c, $a); $f.put_m($r.1, $c, $a) }};
+    (@put $f:ident lm $r:ident, $c:ident, $a:ident) => {{ $f.put_l::<V>($r.0, $c, $a); $f.put_m($r.1, $c, $a) }};
+}
+kernel! {
+    w_w(w 0) w;
+    ww_w(w 0, w 1) w;
+    www_w(w 0, w 1, w 2) w;
+    wwi_w(w 0, w 1, i 2) w;
+    wwm_w(w 0, w 1, m 2) w;
+    wwwm_w(w 0, w 1, w 2, m 3) w;
+    ww_wm(w 0, w 1) wm;
+    wwm_wm(w 0, w 1, m 2) wm;
+    www_wm(w 0, w 1, w 2) wm;
+    ww_m(w 0, w 1) m;
+    l_w(l 0) w;
+    w_l(w 0) l;
+    l_l(l 0) l;
+    ll_l(l 0, l 1) l;
+    lll_l(l 0, l 1, l 2) l;
+    lllm_l(l 0, l 1, l 2, m 3) l;
+    lll_lm(l 0, l 1, l 2) lm;
+    wl_l(w 0, l 1) l;
+    lw_l(l 0, w 1) l;
+    lwl_l(l 0, w 1, l 2) l;
+    wwl_lm(w 0, w 1, l 2) lm;
+    ll_m(l 0, l 1) m;
+    lw_m(l 0, w 1) m;
+}
+
+/// The numbers of a chunk's lanes.
+#[inline(always)]
+fn lane_numbers<V: V16>(chunk: usize) -> V {
+    V::from_array(std::array::from_fn(|i| (chunk * 16 + i) as u32))
+}
+
+/// A back end's kernels.
+pub(crate) struct Kernels {
+    vop1: unsafe fn(Op, &mut Frame),
+    vop2_int: unsafe fn(Op, &mut Frame),
+    vop2_float: unsafe fn(Op, &mut Frame),
+    vop3_int: unsafe fn(Op, &mut Frame),
+    vop3_float: unsafe fn(Op, &mut Frame),
+    vop3p: unsafe fn(Op, &mut Frame),
+    compare: unsafe fn(Compare, &mut Frame),
+    /// a[i] · b[0..16] + c[0..16] in f32, sixteen columns of a matrix at a time.
+    pub mfma_f32: unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], wavemill_sem::FloatMode),
+}
+
+impl Kernels {
+    /// Runs a vector instruction on a frame.
+    #[inline]
+    pub fn valu(&self, family: Family, op: Op, frame: &mut Frame) {
+        let kernel = match family {
+            Family::Vop1 => self.vop1,
+            Family::Vop2Int => self.vop2_int,
+            Family::Vop2Float => self.vop2_float,
+            Family::Vop3Int => self.vop3_int,
+            Family::Vop3Float => self.vop3_float,
+            Family::Vop3p => self.vop3p,
+        };
+        // SAFETY: the table was chosen for features the host has (`kernels`), the frame's pointers are valid.
+        unsafe { kernel(op, frame) }
+    }
+
+    /// Runs a comparison on a frame.
+    #[inline]
+    pub fn compare(&self, c: Compare, frame: &mut Frame) {
+        // SAFETY: as above.
+        unsafe { (self.compare)(c, frame) }
+    }
+}
+
+/// Steps of a dot product for sixteen columns.
+#[inline(always)]
+fn mfma_f32<V: V16>(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: wavemill_sem::FloatMode) {
+    let mut sum = V::from_array(*c);
+    for (a, b) in a.iter().zip(b) {
+        sum = wavemill_sem::mfma::step_f32(V::splat(*a), V::from_array(*b), sum, m);
+    }
+    *c = sum.to_array();
+}
+
+macro_rules! backend {
+    ($table:ident, $v:ty, $module:ident, $(#[$attr:meta])*) => {
+        mod $module {
+            use super::*;
+            macro_rules! instance {
+                ($name:ident) => {
+                    $(#[$attr])*
+                    pub unsafe fn $name(op: Op, frame: &mut Frame) {
+                        let x = frame.x;
+                        let _ = valu::$name(op, Kernel::<$v>(frame, PhantomData), &x);
+                    }
+                };
+            }
+            instance!(vop1);
+            instance!(vop2_int);
+            instance!(vop2_float);
+            instance!(vop3_int);
+            instance!(vop3_float);
+            instance!(vop3p);
+            $(#[$attr])*
+            pub unsafe fn cmp(c: Compare, frame: &mut Frame) {
+                let x = frame.x;
+                compare(c, Kernel::<$v>(frame, PhantomData), &x)
+            }
+            $(#[$attr])*
+            pub unsafe fn mfma(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: wavemill_sem::FloatMode) {
+                mfma_f32::<$v>(a, b, c, m)
+            }
+        }
+        static $table: Kernels = Kernels {
+            vop1: $module::vop1,
+            vop2_int: $module::vop2_int,
+            vop2_float: $module::vop2_float,
+            vop3_int: $module::vop3_int,
+            vop3_float: $module::vop3_float,
+            vop3p: $module::vop3p,
+            compare: $module::cmp,
+            mfma_f32: $module::mfma,
+        };
+    };
+}
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{avx2::Y16, avx512::Z16};
+#[cfg(target_arch = "x86_64")]
+backend!(AVX512, Z16, with_avx512, #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+#[cfg(target_arch = "x86_64")]
+backend!(AVX2, Y16, with_avx2, #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+backend!(PORTABLE, P16, portable,);
+
+/// The kernels of a back end.
+pub(crate) fn kernels(simd: Simd) -> &'static Kernels {
+    match simd {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 => &AVX512,
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 => &AVX2,
+        _ => &PORTABLE,
+    }
+}

@@ -1,0 +1,326 @@
+//! Data share: loads, stores and atomics on LDS, and the permutes that only borrow its crossbar.
+
+use super::Exec;
+use crate::engine::{Event, FaultKind};
+use crate::guest;
+use crate::program::{Inst, Src};
+use wavemill_isa::encoding::bits;
+use wavemill_isa::{Op, Role, flag};
+use wavemill_sem::atomic::Atomic;
+use wavemill_sem::memory::{Access, Extend};
+
+impl Exec<'_> {
+    /// The part of LDS an instruction may touch: all of it on GFX9, at most M0 bytes before.
+    fn lds_limit(&self) -> u32 {
+        let len = self.group.lds.len();
+        if self.wave.level.is_gfx9() { len } else { len.min(self.wave.m0()) }
+    }
+
+    /// The host address of LDS bytes, if all of them exist. Out of range reads give zero, writes nothing (manual 3.6.1).
+    #[inline]
+    pub(super) fn lds_at(&self, address: u32, bytes: u32, limit: u32) -> Option<*mut u8> {
+        let end = address.checked_add(bytes)?;
+        // SAFETY: inside the allocation.
+        (end <= limit).then(|| unsafe { self.group.lds.base().add(address as usize) })
+    }
+
+    /// LDS_DIRECT: one value for all lanes, by M0 (manual 11.3.1).
+    pub(super) fn lds_direct(&self) -> u32 {
+        let m0 = self.wave.m0();
+        let (bytes, signed) = match m0 >> 16 & 7 {
+            0 => (1, false),
+            1 => (2, false),
+            4 => (1, true),
+            5 => (2, true),
+            _ => (4, false),
+        };
+        let Some(p) = self.lds_at(m0 & 0xffff, bytes, self.group.lds.len()) else { return 0 };
+        // SAFETY: checked.
+        let value = unsafe { guest::read(p, bytes as u8) };
+        let extend = if signed { Extend::Sign } else { Extend::Zero };
+        extend.apply(value, bytes as u8, 0)
+    }
+
+    #[inline]
+    pub(super) fn lane(&self, src: Src, register: usize, lane: usize) -> u32 {
+        match src {
+            Src::Vgpr(r) => self.wave.vgprs[r as usize + register].0[lane],
+            _ => 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn lane64(&self, src: Src, register: usize, lane: usize) -> u64 {
+        self.lane(src, register, lane) as u64 | (self.lane(src, register + 1, lane) as u64) << 32
+    }
+
+    /// A datum of 4 or 8 bytes.
+    #[inline]
+    pub(super) fn datum(&self, src: Src, register: usize, lane: usize, bytes: u8) -> u64 {
+        if bytes == 4 { self.lane(src, register, lane) as u64 } else { self.lane64(src, register, lane) }
+    }
+
+    #[inline]
+    pub(super) fn set_lane(&mut self, register: usize, lane: usize, value: u32) {
+        self.wave.vgprs[register].0[lane] = value;
+    }
+
+    pub(super) fn set_datum(&mut self, register: usize, lane: usize, bytes: u8, value: u64) {
+        self.set_lane(register, lane, value as u32);
+        if bytes == 8 {
+            self.set_lane(register + 1, lane, (value >> 32) as u32);
+        }
+    }
+
+    pub(super) fn lds(&mut self, inst: &Inst) -> Result<(), Event> {
+        if self.skips_vector() {
+            return Ok(());
+        }
+        let word = inst.bits;
+        let gds = if self.wave.level.is_vi_plus() { bits::DS_GDS } else { bits::DS_GDS_SI };
+        if gds.get(word) != 0 || inst.row.has(flag::GDS_ONLY) {
+            return Err(self.fault(FaultKind::Unsupported { name: inst.row.name }, 0, self.pc(inst), 0));
+        }
+        let exec = self.wave.exec();
+        let offset = bits::DS_OFFSET.get(word);
+        match inst.op {
+            Op::ds_nop => return Ok(()),
+            Op::ds_swizzle_b32 => {
+                self.permute(inst, exec, |lane, _| swizzle(lane, offset));
+                return Ok(());
+            }
+            Op::ds_bpermute_b32 => {
+                let addresses = self.addresses(inst);
+                // The data is DATA0; a swizzle has it where others have the address.
+                let moved = Inst { src: [inst.src[1], Src::None, Src::None], ..*inst };
+                self.permute(&moved, exec, |lane, _| (addresses[lane as usize].wrapping_add(offset) / 4) & 63);
+                return Ok(());
+            }
+            Op::ds_permute_b32 => {
+                let mut out = [0; 64];
+                for lane in (0..64).filter(|l| exec >> l & 1 != 0) {
+                    let to = (self.lane(inst.src[0], 0, lane).wrapping_add(offset) / 4) & 63;
+                    out[to as usize] = self.lane(inst.src[1], 0, lane);
+                }
+                for lane in (0..64).filter(|l| exec >> l & 1 != 0) {
+                    self.set_lane(inst.dst as usize, lane, out[lane]);
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        let limit = self.lds_limit();
+        match inst.access {
+            Some(access) => self.lds_access(inst, access, exec, offset, limit),
+            None => {
+                self.lds_special(inst, exec, offset, limit);
+                Ok(())
+            }
+        }
+    }
+
+    /// Every lane's address operand.
+    fn addresses(&self, inst: &Inst) -> [u32; 64] {
+        match inst.src[0] {
+            Src::Vgpr(r) => self.wave.vgprs[r as usize].0,
+            _ => [0; 64],
+        }
+    }
+
+    /// Each active lane gets source 0 of the lane `from` names, zero if that is inactive.
+    fn permute(&mut self, inst: &Inst, exec: u64, from: impl Fn(u32, u64) -> u32) {
+        let source = self.addresses(inst);
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            let s = from(lane as u32, exec);
+            let value = if exec >> s & 1 != 0 { source[s as usize] } else { 0 };
+            self.set_lane(inst.dst as usize, lane, value);
+        }
+    }
+
+    fn lds_access(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        exec: u64,
+        offset: u32,
+        limit: u32,
+    ) -> Result<(), Event> {
+        let addresses = self.addresses(inst);
+        let returns = inst.row.operand(Role::Vdst).is_some();
+        let mode = self.mode;
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            let address = addresses[lane].wrapping_add(offset);
+            match access {
+                Access::Load { bytes, extend } => {
+                    let small = bytes.min(4);
+                    for i in 0..bytes.div_ceil(4) as u32 {
+                        let p = self.lds_at(address.wrapping_add(4 * i), small as u32, limit);
+                        // SAFETY: checked.
+                        let value = p.map_or(0, |p| unsafe { guest::read(p, small) });
+                        let register = inst.dst as usize + i as usize;
+                        let old = self.wave.vgprs[register].0[lane];
+                        self.set_lane(register, lane, extend.apply(value, small, old));
+                    }
+                }
+                Access::Store { bytes, high } => {
+                    let small = bytes.min(4);
+                    for i in 0..bytes.div_ceil(4) as u32 {
+                        let value = self.lane(inst.src[1], i as usize, lane) >> if high { 16 } else { 0 };
+                        if let Some(p) = self.lds_at(address.wrapping_add(4 * i), small as u32, limit) {
+                            // SAFETY: checked.
+                            unsafe { guest::write(p, small, value) };
+                        }
+                    }
+                }
+                Access::Atomic { op, bytes } => {
+                    let mut new = self.datum(inst.src[1], 0, lane, bytes);
+                    let mut second = self.datum(inst.src[2], 0, lane, bytes);
+                    // LDS compares with the first datum and stores the second (manual 12.12, DS_CMPST_B32).
+                    if matches!(op, Atomic::CmpSwap | Atomic::CmpSwapF) {
+                        (new, second) = (second, new);
+                    }
+                    if address % bytes as u32 != 0 {
+                        let kind = FaultKind::Misaligned { bytes: bytes as u32 };
+                        return Err(self.fault(kind, 1 << lane, self.pc(inst), address as u64));
+                    }
+                    let old = match self.lds_at(address, bytes as u32, limit) {
+                        // SAFETY: checked and aligned (LDS itself is).
+                        Some(p) => unsafe {
+                            guest::update(p, bytes, |old| op.apply(old, new, second, bytes, &mode))
+                        },
+                        None => 0,
+                    };
+                    if returns {
+                        self.set_datum(inst.dst as usize, lane, bytes, old);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Two addresses per lane, thread-relative addresses, append and consume.
+    fn lds_special(&mut self, inst: &Inst, exec: u64, offset: u32, limit: u32) {
+        let (offset0, offset1) = (bits::DS_OFFSET0.get(inst.bits), bits::DS_OFFSET1.get(inst.bits));
+        let (bytes, step, kind) = match inst.op {
+            Op::ds_read2_b32 => (4u8, 4, 'r'),
+            Op::ds_read2st64_b32 => (4, 256, 'r'),
+            Op::ds_read2_b64 => (8, 8, 'r'),
+            Op::ds_read2st64_b64 => (8, 512, 'r'),
+            Op::ds_write2_b32 => (4, 4, 'w'),
+            Op::ds_write2st64_b32 => (4, 256, 'w'),
+            Op::ds_write2_b64 => (8, 8, 'w'),
+            Op::ds_write2st64_b64 => (8, 512, 'w'),
+            Op::ds_wrxchg2_rtn_b32 => (4, 4, 'x'),
+            Op::ds_wrxchg2st64_rtn_b32 => (4, 256, 'x'),
+            Op::ds_wrxchg2_rtn_b64 => (8, 8, 'x'),
+            Op::ds_wrxchg2st64_rtn_b64 => (8, 512, 'x'),
+            _ => return self.lds_rare(inst, exec, offset, limit),
+        };
+        let addresses = self.addresses(inst);
+        let words = bytes as usize / 4;
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            let mut results = [0u64; 2];
+            for (i, offset) in [offset0, offset1].into_iter().enumerate() {
+                let address = addresses[lane].wrapping_add(offset * step);
+                let p = self.lds_at(address, bytes as u32, limit);
+                let data = self.datum(inst.src[1 + i], 0, lane, bytes);
+                let Some(p) = p else { continue };
+                // SAFETY: checked; eight bytes are two dwords.
+                unsafe {
+                    if kind != 'w' {
+                        for w in 0..words {
+                            results[i] |= (guest::read(p.add(4 * w), 4) as u64) << (32 * w);
+                        }
+                    }
+                    if kind != 'r' {
+                        for w in 0..words {
+                            guest::write(p.add(4 * w), 4, (data >> (32 * w)) as u32);
+                        }
+                    }
+                }
+            }
+            if kind != 'w' {
+                for (i, value) in results.into_iter().enumerate() {
+                    self.set_datum(inst.dst as usize + i * words, lane, bytes, value);
+                }
+            }
+        }
+    }
+
+    fn lds_rare(&mut self, inst: &Inst, exec: u64, offset: u32, limit: u32) {
+        let m0 = self.wave.m0();
+        match inst.op {
+            Op::ds_read_addtid_b32 | Op::ds_write_addtid_b32 => {
+                for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+                    let address = offset.wrapping_add(m0 & 0xffff).wrapping_add(4 * lane as u32);
+                    let p = self.lds_at(address, 4, self.group.lds.len());
+                    if inst.op == Op::ds_read_addtid_b32 {
+                        // SAFETY: checked.
+                        let value = p.map_or(0, |p| unsafe { guest::read(p, 4) });
+                        self.set_lane(inst.dst as usize, lane, value);
+                    } else if let Some(p) = p {
+                        // SAFETY: checked.
+                        unsafe { guest::write(p, 4, self.lane(inst.src[1], 0, lane)) };
+                    }
+                }
+            }
+            // Bit 31 of a datum says whether its other bits are stored.
+            Op::ds_condxchg32_rtn_b64 => {
+                let addresses = self.addresses(inst);
+                for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+                    let address = addresses[lane].wrapping_add(offset) & !7;
+                    for w in 0..2 {
+                        let data = self.lane(inst.src[1], w, lane);
+                        let p = self.lds_at(address + 4 * w as u32, 4, limit);
+                        // SAFETY: checked and aligned.
+                        let old = p.map_or(0, |p| unsafe {
+                            guest::update(p, 4, |old| {
+                                if data >> 31 != 0 { (data & 0x7fff_ffff) as u64 } else { old }
+                            })
+                        });
+                        self.set_lane(inst.dst as usize + w, lane, old as u32);
+                    }
+                }
+            }
+            // One count for the wave: all active lanes get the old value.
+            Op::ds_append | Op::ds_consume => {
+                let count = exec.count_ones();
+                let address = (m0 >> 16).wrapping_add(offset) & !3;
+                let p = self.lds_at(address, 4, self.group.lds.len());
+                let add = inst.op == Op::ds_append;
+                // SAFETY: checked and aligned.
+                let old = p.map_or(0, |p| unsafe {
+                    guest::update(p, 4, |old| {
+                        let old = old as u32;
+                        (if add { old.wrapping_add(count) } else { old.wrapping_sub(count) }) as u64
+                    })
+                });
+                for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+                    self.set_lane(inst.dst as usize, lane, old as u32);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The lane DS_SWIZZLE_B32 reads for lane `i` (manual 12.12.1). Rotation follows the pseudocode: lanes whose number has
+/// a mask bit keep that bit.
+fn swizzle(i: u32, offset: u32) -> u32 {
+    let group = i & 0x20;
+    if offset >= 0xe000 {
+        let mask = offset & 31;
+        let j = (i & 31).reverse_bits() >> 27;
+        (j >> mask.count_ones() | i & mask) & 31 | group
+    } else if offset >= 0xc000 {
+        let (mask, rotate) = (offset & 31, offset >> 5 & 31);
+        let rotated = if offset >> 10 & 1 != 0 { i.wrapping_sub(rotate) } else { i + rotate };
+        (i & mask | rotated & !mask) & 31 | group
+    } else if offset & 0x8000 != 0 {
+        i & !3 | offset >> (2 * (i & 3)) & 3
+    } else {
+        let (xor, or, and) = (offset >> 10 & 31, offset >> 5 & 31, offset & 31);
+        ((i & 31 & and) | or) ^ xor | group
+    }
+}

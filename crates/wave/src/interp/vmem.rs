@@ -1,0 +1,425 @@
+//! Vector memory: buffer, flat, global and scratch instructions.
+
+use super::Exec;
+use crate::engine::{Event, FaultKind};
+use crate::guest;
+use crate::program::{Inst, Src};
+use wavemill_isa::encoding::bits;
+use wavemill_isa::{Enc, Form, Op, Role, flag};
+use wavemill_sem::memory::Access;
+
+/// Where a lane's access goes.
+#[derive(Clone, Copy)]
+enum Place {
+    /// An address.
+    Global(u64),
+    /// LDS through the shared aperture.
+    Lds(u32),
+    /// Private memory: a byte offset, swizzled by lane.
+    Scratch(u32),
+    /// A buffer: index and offset.
+    Buffer(u32, u32),
+}
+
+/// A buffer descriptor (manual 9.1.8) with an instruction's scalar offset.
+struct Buffer {
+    base: u64,
+    stride: u32,
+    records: u32,
+    swizzle: bool,
+    add_tid: bool,
+    element: u32,
+    index_stride: u32,
+    scalar: u32,
+    idxen: bool,
+    /// A descriptor of zeros: loads give zero, stores do nothing.
+    null: bool,
+}
+
+impl Buffer {
+    /// The address of a byte of a lane's access, or none if out of range (manual 9.1.5.1).
+    fn address(&self, index: u32, offset: u32, lane: u32) -> Option<u64> {
+        if self.null {
+            return None;
+        }
+        let in_range = if self.add_tid && !self.idxen {
+            true
+        } else if self.idxen && self.stride != 0 {
+            index < self.records
+        } else {
+            offset < self.records
+        };
+        if !in_range {
+            return None;
+        }
+        let index = index.wrapping_add(if self.add_tid { lane } else { 0 }) as u64;
+        let (offset, stride) = (offset as u64, self.stride as u64);
+        let linear = if self.swizzle {
+            let (span, element) = (self.index_stride as u64, self.element as u64);
+            (index / span * stride + offset / element * element) * span + index % span * element + offset % element
+        } else {
+            index * stride + offset
+        };
+        Some(self.base.wrapping_add(self.scalar as u64).wrapping_add(linear))
+    }
+}
+
+impl Exec<'_> {
+    pub(super) fn vector_memory(&mut self, inst: &Inst) -> Result<(), Event> {
+        if self.skips_vector() {
+            return Ok(());
+        }
+        let Some(access) = inst.access else { return Ok(()) };
+        let exec = self.wave.exec();
+        if exec == 0 {
+            return Ok(());
+        }
+        let buffer = if inst.row.enc == Enc::Mubuf { Some(self.buffer(inst)) } else { None };
+        let mut places = [Place::Global(0); 64];
+        self.places(inst, exec, buffer.as_ref(), &mut places);
+        let to_lds = match inst.row.enc {
+            Enc::Mubuf => inst.row.has(flag::LDS) && bits::MUBUF_LDS.get(inst.bits) != 0,
+            Enc::Global | Enc::Scratch => bits::FLAT_LDS.get(inst.bits) != 0,
+            _ => false,
+        };
+        if !to_lds && self.contiguous(inst, access, exec, &places)? {
+            return Ok(());
+        }
+        let mut failed: Option<(FaultKind, u64)> = None;
+        let mut lanes = 0u64;
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            let r = if to_lds {
+                self.lane_to_lds(inst, access, places[lane], lane, buffer.as_ref())
+            } else {
+                self.lane_access(inst, access, places[lane], lane, buffer.as_ref())
+            };
+            if let Err(fault) = r {
+                lanes |= 1 << lane;
+                failed.get_or_insert(fault);
+            }
+        }
+        match failed {
+            None => Ok(()),
+            Some((kind, address)) => Err(self.fault(kind, lanes, self.pc(inst), address)),
+        }
+    }
+
+    fn buffer(&self, inst: &Inst) -> Buffer {
+        let encoded = wavemill_isa::Inst { row: inst.row, form: Form::Base, len: inst.len, bits: inst.bits };
+        let r = encoded.get(Role::Srsrc) * 4;
+        let words: [u32; 4] = std::array::from_fn(|i| self.wave.sgpr(r + i as u32));
+        let scalar = match encoded.get(Role::Soffset) {
+            code @ 0..=127 => self.wave.sgpr(code),
+            code @ 128..=192 => code - 128,
+            code @ 193..=208 => (192i32 - code as i32) as u32,
+            _ => 0,
+        };
+        let add_tid = words[3] >> 23 & 1 != 0;
+        let mut stride = words[1] >> 16 & 0x3fff;
+        if add_tid && self.wave.level.is_vi_plus() {
+            stride |= (words[3] >> 15 & 15) << 14;
+        }
+        Buffer {
+            base: words[0] as u64 | (words[1] as u64 & 0xffff) << 32,
+            stride,
+            records: words[2],
+            swizzle: words[1] >> 31 != 0,
+            add_tid,
+            // GFX9 has no element size field: it is four bytes. Before, two bits give 2, 4, 8 or 16.
+            element: if self.wave.level.is_gfx9() { 4 } else { 2 << (words[3] >> 19 & 3) },
+            index_stride: 8 << (words[3] >> 21 & 3),
+            scalar,
+            idxen: bits::BUF_IDXEN.get(inst.bits) != 0,
+            null: words == [0; 4],
+        }
+    }
+
+    /// Where each lane's access goes.
+    fn places(&self, inst: &Inst, exec: u64, buffer: Option<&Buffer>, out: &mut [Place; 64]) {
+        let word = inst.bits;
+        let lanes = (0..64usize).filter(|l| exec >> l & 1 != 0);
+        let address = inst.src[0];
+        let gfx9 = self.wave.level.is_gfx9();
+        let signed = |n: u32| ((n << 19) as i32 >> 19) as i64 as u64;
+        let encoded = wavemill_isa::Inst { row: inst.row, form: Form::Base, len: inst.len, bits: word };
+        match inst.row.enc {
+            Enc::Flat => {
+                let offset = if gfx9 { bits::FLAT_OFFSET12.get(word) as u64 } else { 0 };
+                let (shared, private) =
+                    ((self.group.shared_base >> 32) as u32, (self.group.private_base >> 32) as u32);
+                for lane in lanes {
+                    // The aperture is decided by the address without its offset.
+                    let a = self.lane64(address, 0, lane);
+                    let low = (a as u32).wrapping_add(offset as u32);
+                    out[lane] = match (a >> 32) as u32 {
+                        hi if hi == shared => Place::Lds(low),
+                        hi if hi == private => Place::Scratch(low),
+                        _ => Place::Global(a.wrapping_add(offset)),
+                    };
+                }
+            }
+            Enc::Global => {
+                let offset = signed(bits::FLAT_OFFSET13.get(word));
+                let base = encoded.get(Role::Saddr);
+                if base == 0x7f {
+                    for lane in lanes {
+                        out[lane] = Place::Global(self.lane64(address, 0, lane).wrapping_add(offset));
+                    }
+                } else {
+                    let base = self.wave.sgpr64(base).wrapping_add(offset);
+                    for lane in lanes {
+                        out[lane] = Place::Global(base.wrapping_add(self.lane(address, 0, lane) as u64));
+                    }
+                }
+            }
+            Enc::Scratch => {
+                let offset = signed(bits::FLAT_OFFSET13.get(word)) as u32;
+                let base = encoded.get(Role::Saddr);
+                for lane in lanes {
+                    let from = if base == 0x7f { self.lane(address, 0, lane) } else { self.wave.sgpr(base) };
+                    out[lane] = Place::Scratch(from.wrapping_add(offset));
+                }
+            }
+            _ => {
+                let Some(buffer) = buffer else { return };
+                let offset = bits::BUF_OFFSET.get(word);
+                let (offen, idxen) = (bits::BUF_OFFEN.get(word) != 0, bits::BUF_IDXEN.get(word) != 0);
+                let addr64 = !self.wave.level.is_vi_plus() && bits::BUF_ADDR64.get(word) != 0;
+                for lane in lanes {
+                    if addr64 {
+                        let a = self.lane64(address, 0, lane);
+                        let a = buffer.base.wrapping_add(a).wrapping_add((buffer.scalar + offset) as u64);
+                        out[lane] = Place::Global(a);
+                        continue;
+                    }
+                    let index = if idxen { self.lane(address, 0, lane) } else { 0 };
+                    let from = if offen { self.lane(address, idxen as usize, lane) } else { 0 };
+                    out[lane] = Place::Buffer(index, from.wrapping_add(offset));
+                }
+            }
+        }
+    }
+
+    /// The common case: all lanes active, consecutive addresses in one allocation, whole dwords. True if done.
+    fn contiguous(&mut self, inst: &Inst, access: Access, exec: u64, places: &[Place; 64]) -> Result<bool, Event> {
+        let (bytes, write) = match access {
+            Access::Load { bytes, .. } if bytes >= 4 => (bytes, false),
+            Access::Store { bytes, .. } if bytes >= 4 => (bytes, true),
+            _ => return Ok(false),
+        };
+        let Place::Global(first) = places[0] else { return Ok(false) };
+        let step = bytes as u64;
+        let along = |l: usize| matches!(places[l], Place::Global(a) if a == first.wrapping_add(l as u64 * step));
+        if exec != !0 || first & 3 != 0 || !(1..64).all(along) {
+            return Ok(false);
+        }
+        let Ok(p) = guest::check(&mut self.wave.cache, self.memory, first, 64 * step, write) else {
+            return Ok(false); // the lanes are checked one by one, to name those that fault
+        };
+        let words = bytes as usize / 4;
+        let file = self.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+        // SAFETY: 64 · bytes are checked; registers are inside the file (decoding saw to it) and do not overlap memory.
+        unsafe {
+            let p = p.cast::<u32>();
+            if write {
+                let Src::Vgpr(r) = inst.src[1] else { return Ok(false) };
+                let data = file.add(r as usize);
+                if words == 1 {
+                    std::ptr::copy_nonoverlapping(data.cast::<u32>(), p, 64);
+                } else {
+                    for lane in 0..64 {
+                        for w in 0..words {
+                            p.add(lane * words + w).write((*data.add(w))[lane]);
+                        }
+                    }
+                }
+            } else {
+                let data = file.add(inst.dst as usize);
+                if words == 1 {
+                    std::ptr::copy_nonoverlapping(p, data.cast::<u32>(), 64);
+                } else {
+                    for lane in 0..64 {
+                        for w in 0..words {
+                            (*data.add(w))[lane] = p.add(lane * words + w).read();
+                        }
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The host address of a piece of a lane's access: `at` bytes in, `bytes` long. None: out of range, not accessed.
+    fn piece(
+        &mut self,
+        place: Place,
+        lane: usize,
+        at: u32,
+        bytes: u8,
+        write: bool,
+        buffer: Option<&Buffer>,
+    ) -> Result<Option<*mut u8>, (FaultKind, u64)> {
+        let address = match place {
+            Place::Global(a) => a.wrapping_add(at as u64),
+            Place::Lds(a) => {
+                let a = a.wrapping_add(at);
+                let p = self.lds_at(a, bytes as u32, self.group.lds.len());
+                let fault = (FaultKind::Lds { bytes: bytes as u32 }, self.group.shared_base | a as u64);
+                return p.map(Some).ok_or(fault);
+            }
+            Place::Scratch(offset) => {
+                let offset = offset.wrapping_add(at);
+                // A dword per lane, lane after lane (manual 10.5).
+                let swizzled = (offset as u64 & !3) * 64 + lane as u64 * 4 + (offset as u64 & 3);
+                let limit = self.wave.scratch_bytes;
+                if limit != 0 && offset as u64 + bytes as u64 > limit as u64 {
+                    let bytes = bytes as u32;
+                    let kind = if write { FaultKind::Write { bytes } } else { FaultKind::Read { bytes } };
+                    return Err((kind, self.group.private_base | offset as u64));
+                }
+                self.wave.flat_scratch().wrapping_add(swizzled)
+            }
+            Place::Buffer(index, offset) => {
+                let address = buffer.and_then(|b| b.address(index, offset.wrapping_add(at), lane as u32));
+                match address {
+                    Some(a) => a,
+                    None => return Ok(None),
+                }
+            }
+        };
+        guest::check(&mut self.wave.cache, self.memory, address, bytes as u64, write)
+            .map(Some)
+            .map_err(|kind| (kind, address))
+    }
+
+    /// Reads a piece of at most four bytes, byte by byte where swizzling may separate them.
+    fn read_piece(
+        &mut self,
+        place: Place,
+        lane: usize,
+        at: u32,
+        bytes: u8,
+        buffer: Option<&Buffer>,
+    ) -> Result<u32, (FaultKind, u64)> {
+        if self.splits(place, at, bytes) {
+            let mut value = 0;
+            for i in 0..bytes as u32 {
+                value |= self.read_piece(place, lane, at + i, 1, buffer)? << (8 * i);
+            }
+            return Ok(value);
+        }
+        let p = self.piece(place, lane, at, bytes, false, buffer)?;
+        // SAFETY: checked.
+        Ok(p.map_or(0, |p| unsafe { guest::read(p, bytes) }))
+    }
+
+    fn write_piece(
+        &mut self,
+        place: Place,
+        lane: usize,
+        at: u32,
+        bytes: u8,
+        value: u32,
+        buffer: Option<&Buffer>,
+    ) -> Result<(), (FaultKind, u64)> {
+        if self.splits(place, at, bytes) {
+            for i in 0..bytes as u32 {
+                self.write_piece(place, lane, at + i, 1, value >> (8 * i), buffer)?;
+            }
+            return Ok(());
+        }
+        if let Some(p) = self.piece(place, lane, at, bytes, true, buffer)? {
+            // SAFETY: checked.
+            unsafe { guest::write(p, bytes, value) };
+        }
+        Ok(())
+    }
+
+    /// Whether a piece crosses a dword of swizzled memory.
+    fn splits(&self, place: Place, at: u32, bytes: u8) -> bool {
+        match place {
+            Place::Scratch(o) | Place::Buffer(_, o) => (o.wrapping_add(at) & 3) + bytes as u32 > 4,
+            _ => false,
+        }
+    }
+
+    fn lane_access(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        place: Place,
+        lane: usize,
+        buffer: Option<&Buffer>,
+    ) -> Result<(), (FaultKind, u64)> {
+        match access {
+            Access::Load { bytes, extend } => {
+                let small = bytes.min(4);
+                for i in 0..bytes.div_ceil(4) as u32 {
+                    let value = self.read_piece(place, lane, 4 * i, small, buffer)?;
+                    let register = inst.dst as usize + i as usize;
+                    let old = self.wave.vgprs[register].0[lane];
+                    self.set_lane(register, lane, extend.apply(value, small, old));
+                }
+            }
+            Access::Store { bytes, high } => {
+                let small = bytes.min(4);
+                for i in 0..bytes.div_ceil(4) as u32 {
+                    let value = self.lane(inst.src[1], i as usize, lane) >> if high { 16 } else { 0 };
+                    self.write_piece(place, lane, 4 * i, small, value, buffer)?;
+                }
+            }
+            Access::Atomic { op, bytes } => {
+                let words = bytes as usize / 4;
+                let data = self.datum(inst.src[1], 0, lane, bytes);
+                let second = if op.has_second() { self.datum(inst.src[1], words, lane, bytes) } else { 0 };
+                let mode = self.mode;
+                let old = match self.piece(place, lane, 0, bytes, true, buffer)? {
+                    Some(p) if !(p as usize).is_multiple_of(bytes as usize) => {
+                        return Err((FaultKind::Misaligned { bytes: bytes as u32 }, p as u64));
+                    }
+                    // SAFETY: checked and aligned.
+                    Some(p) => unsafe {
+                        guest::update(p, bytes, |old| op.apply(old, data, second, bytes, &mode))
+                    },
+                    None => 0,
+                };
+                let glc = match inst.row.enc {
+                    Enc::Mubuf => bits::BUF_GLC,
+                    _ => bits::FLAT_GLC,
+                };
+                if glc.get(inst.bits) != 0 {
+                    self.set_datum(inst.dst as usize, lane, bytes, old);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Memory to LDS (manual 9.1.9): M0 gives the place of lane 0, four bytes for each lane.
+    fn lane_to_lds(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        place: Place,
+        lane: usize,
+        buffer: Option<&Buffer>,
+    ) -> Result<(), (FaultKind, u64)> {
+        let offset = match inst.row.enc {
+            Enc::Mubuf => bits::BUF_OFFSET.get(inst.bits),
+            _ => ((bits::FLAT_OFFSET13.get(inst.bits) << 19) as i32 >> 19) as u32,
+        };
+        let lds = (self.wave.m0() & 0xffff).wrapping_add(offset).wrapping_add(4 * lane as u32);
+        let Some(p) = self.lds_at(lds, 4, self.group.lds.len()) else { return Ok(()) };
+        if inst.op == Op::buffer_store_lds_dword {
+            // SAFETY: checked.
+            let value = unsafe { guest::read(p, 4) };
+            return self.write_piece(place, lane, 0, 4, value, buffer);
+        }
+        if let Access::Load { bytes, extend } = access {
+            let value = self.read_piece(place, lane, 0, bytes.min(4), buffer)?;
+            // SAFETY: checked.
+            unsafe { guest::write(p, 4, extend.apply(value, bytes.min(4), 0)) };
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! Sixteen lanes in two ymm registers. Every function here runs inside the interpreter's AVX2 instance, which is only
+//! entered after the host was found to have AVX2 and FMA.
+
+use super::portable::{Wide, wide};
+use super::{Bits, V16};
+use std::arch::x86_64::*;
+use std::mem::transmute;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
+use wavemill_sem::lanes::Word;
+
+/// Sixteen 32-bit lanes.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Y16(__m256i, __m256i);
+
+/// Applies an intrinsic to both halves.
+macro_rules! both {
+    ($f:ident($($a:expr),*)) => {
+        // SAFETY: only reached from the AVX2 instance (see above).
+        unsafe { Y16($f($($a.0),*), $f($($a.1),*)) }
+    };
+}
+macro_rules! op {
+    ($($trait:ident $method:ident $f:ident;)*) => {
+        $(impl $trait for Y16 {
+            type Output = Y16;
+            #[inline(always)]
+            fn $method(self, b: Y16) -> Y16 {
+                both!($f(self, b))
+            }
+        })*
+    };
+}
+op!(Add add _mm256_add_epi32; Sub sub _mm256_sub_epi32; Mul mul _mm256_mullo_epi32;
+    BitAnd bitand _mm256_and_si256; BitOr bitor _mm256_or_si256; BitXor bitxor _mm256_xor_si256;);
+impl Not for Y16 {
+    type Output = Y16;
+    #[inline(always)]
+    fn not(self) -> Y16 {
+        self ^ Y16::splat(!0)
+    }
+}
+
+/// Sign bits of both halves.
+#[inline(always)]
+fn movemask(a: Y16) -> Bits {
+    // SAFETY: only reached from the AVX2 instance.
+    unsafe {
+        let lo = _mm256_movemask_ps(_mm256_castsi256_ps(a.0)) as u16;
+        let hi = _mm256_movemask_ps(_mm256_castsi256_ps(a.1)) as u16;
+        Bits(lo | hi << 8)
+    }
+}
+
+macro_rules! float2 {
+    ($f:ident, $a:expr, $b:expr) => {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            let f = |a: __m256i, b: __m256i| {
+                _mm256_castps_si256($f(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
+            };
+            Y16(f($a.0, $b.0), f($a.1, $b.1))
+        }
+    };
+}
+macro_rules! compare {
+    ($imm:expr, $a:expr, $b:expr) => {{
+        // SAFETY: only reached from the AVX2 instance.
+        let r = unsafe {
+            let f = |a: __m256i, b: __m256i| {
+                _mm256_castps_si256(_mm256_cmp_ps::<$imm>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
+            };
+            Y16(f($a.0, $b.0), f($a.1, $b.1))
+        };
+        movemask(r)
+    }};
+}
+macro_rules! round {
+    ($imm:expr, $a:expr) => {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            let f = |a: __m256i| _mm256_castps_si256(_mm256_round_ps::<$imm>(_mm256_castsi256_ps(a)));
+            Y16(f($a.0), f($a.1))
+        }
+    };
+}
+
+impl Word for Y16 {
+    type Mask = Bits;
+    type Long = Wide<Y16>;
+    #[inline(always)]
+    fn splat(n: u32) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        let v = unsafe { _mm256_set1_epi32(n as i32) };
+        Y16(v, v)
+    }
+    #[inline(always)]
+    fn map1(self, f: impl Fn(u32) -> u32) -> Self {
+        let a = self.to_array();
+        Self::from_array(std::array::from_fn(|i| f(a[i])))
+    }
+    #[inline(always)]
+    fn map2(self, b: Self, f: impl Fn(u32, u32) -> u32) -> Self {
+        let (a, b) = (self.to_array(), b.to_array());
+        Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
+    }
+    #[inline(always)]
+    fn map3(self, b: Self, c: Self, f: impl Fn(u32, u32, u32) -> u32) -> Self {
+        let (a, b, c) = (self.to_array(), b.to_array(), c.to_array());
+        Self::from_array(std::array::from_fn(|i| f(a[i], b[i], c[i])))
+    }
+    #[inline(always)]
+    fn test2(self, b: Self, f: impl Fn(u32, u32) -> bool) -> Bits {
+        let (a, b) = (self.to_array(), b.to_array());
+        let mut m = 0;
+        for i in 0..16 {
+            m |= (f(a[i], b[i]) as u16) << i;
+        }
+        Bits(m)
+    }
+    #[inline(always)]
+    fn widen1(self, f: impl Fn(u32) -> u64) -> Wide<Y16> {
+        let a = self.to_array();
+        wide(std::array::from_fn(|i| f(a[i])))
+    }
+    #[inline(always)]
+    fn select(mask: Bits, t: Self, f: Self) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let spread = |m: u16| {
+                let all = _mm256_set1_epi32(m as i32);
+                _mm256_cmpeq_epi32(_mm256_and_si256(all, bit), bit)
+            };
+            Y16(
+                _mm256_blendv_epi8(f.0, t.0, spread(mask.0 & 0xff)),
+                _mm256_blendv_epi8(f.1, t.1, spread(mask.0 >> 8)),
+            )
+        }
+    }
+    #[inline(always)]
+    fn eq(self, b: Self) -> Bits {
+        movemask(both!(_mm256_cmpeq_epi32(self, b)))
+    }
+    #[inline(always)]
+    fn lt_u(self, b: Self) -> Bits {
+        let flip = Self::splat(0x8000_0000);
+        (self ^ flip).lt_i(b ^ flip)
+    }
+    #[inline(always)]
+    fn lt_i(self, b: Self) -> Bits {
+        movemask(both!(_mm256_cmpgt_epi32(b, self)))
+    }
+    #[inline(always)]
+    fn shl(self, b: Self) -> Self {
+        let b = b & Self::splat(31);
+        both!(_mm256_sllv_epi32(self, b))
+    }
+    #[inline(always)]
+    fn shr(self, b: Self) -> Self {
+        let b = b & Self::splat(31);
+        both!(_mm256_srlv_epi32(self, b))
+    }
+    #[inline(always)]
+    fn sar(self, b: Self) -> Self {
+        let b = b & Self::splat(31);
+        both!(_mm256_srav_epi32(self, b))
+    }
+    #[inline(always)]
+    fn min_u(self, b: Self) -> Self {
+        both!(_mm256_min_epu32(self, b))
+    }
+    #[inline(always)]
+    fn max_u(self, b: Self) -> Self {
+        both!(_mm256_max_epu32(self, b))
+    }
+    #[inline(always)]
+    fn min_i(self, b: Self) -> Self {
+        both!(_mm256_min_epi32(self, b))
+    }
+    #[inline(always)]
+    fn max_i(self, b: Self) -> Self {
+        both!(_mm256_max_epi32(self, b))
+    }
+    #[inline(always)]
+    fn fadd(self, b: Self) -> Self {
+        float2!(_mm256_add_ps, self, b)
+    }
+    #[inline(always)]
+    fn fmul(self, b: Self) -> Self {
+        float2!(_mm256_mul_ps, self, b)
+    }
+    #[inline(always)]
+    fn ffma(self, b: Self, c: Self) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            let f = |a: __m256i, b: __m256i, c: __m256i| {
+                _mm256_castps_si256(_mm256_fmadd_ps(
+                    _mm256_castsi256_ps(a),
+                    _mm256_castsi256_ps(b),
+                    _mm256_castsi256_ps(c),
+                ))
+            };
+            Y16(f(self.0, b.0, c.0), f(self.1, b.1, c.1))
+        }
+    }
+    #[inline(always)]
+    fn flt(self, b: Self) -> Bits {
+        compare!(_CMP_LT_OQ, self, b)
+    }
+    #[inline(always)]
+    fn feq(self, b: Self) -> Bits {
+        compare!(_CMP_EQ_OQ, self, b)
+    }
+    #[inline(always)]
+    fn funord(self, b: Self) -> Bits {
+        compare!(_CMP_UNORD_Q, self, b)
+    }
+    #[inline(always)]
+    fn ftrunc(self) -> Self {
+        round!({ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }, self)
+    }
+    #[inline(always)]
+    fn ffloor(self) -> Self {
+        round!({ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }, self)
+    }
+    #[inline(always)]
+    fn frint(self) -> Self {
+        round!({ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }, self)
+    }
+    #[inline(always)]
+    fn i2f(self) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            Y16(
+                _mm256_castps_si256(_mm256_cvtepi32_ps(self.0)),
+                _mm256_castps_si256(_mm256_cvtepi32_ps(self.1)),
+            )
+        }
+    }
+}
+
+impl V16 for Y16 {
+    #[inline(always)]
+    unsafe fn load(p: *const u32) -> Self {
+        // SAFETY: the caller's promise; AVX2 as above.
+        unsafe { Y16(_mm256_load_si256(p.cast()), _mm256_load_si256(p.add(8).cast())) }
+    }
+    #[inline(always)]
+    unsafe fn store(self, p: *mut u32) {
+        // SAFETY: the caller's promise; AVX2 as above.
+        unsafe {
+            _mm256_store_si256(p.cast(), self.0);
+            _mm256_store_si256(p.add(8).cast(), self.1);
+        }
+    }
+    #[inline(always)]
+    fn to_array(self) -> [u32; 16] {
+        // SAFETY: both are 64 bytes of plain data.
+        unsafe { transmute(self) }
+    }
+    #[inline(always)]
+    fn from_array(a: [u32; 16]) -> Self {
+        // SAFETY: both are 64 bytes of plain data.
+        unsafe { transmute(a) }
+    }
+    #[inline(always)]
+    fn fma64(a: u64, b: u64, c: u64) -> u64 {
+        // With FMA enabled this is one instruction.
+        f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+    }
+}

@@ -1,0 +1,137 @@
+//! Sixteen lanes of data: the values the interpreter runs `sem`'s meanings on.
+//!
+//! Three back ends with the same bits: AVX-512, AVX2 with FMA, and plain arrays (which a compiler for AArch64 turns into
+//! NEON). The host is asked once; `WAVEMILL_SIMD=avx512|avx2|portable` overrides.
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod avx512;
+pub(crate) mod portable;
+
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+use std::sync::OnceLock;
+use wavemill_sem::lanes::{Long, Mask, Word};
+
+/// Which kernels run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Simd {
+    /// One zmm per 16 lanes.
+    Avx512,
+    /// Two ymm per 16 lanes.
+    Avx2,
+    /// Arrays.
+    Portable,
+}
+
+impl Simd {
+    /// All back ends this host can run, the widest first.
+    pub fn available() -> Vec<Simd> {
+        let mut all = Vec::new();
+        #[cfg(target_arch = "x86_64")]
+        {
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+                && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("fma")
+            {
+                all.push(Simd::Avx512);
+            }
+            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                all.push(Simd::Avx2);
+            }
+        }
+        all.push(Simd::Portable);
+        all
+    }
+
+    /// The back end to use: the widest, or what `WAVEMILL_SIMD` names if the host has it.
+    pub fn detect() -> Simd {
+        static CHOICE: OnceLock<Simd> = OnceLock::new();
+        *CHOICE.get_or_init(|| {
+            let all = Simd::available();
+            let wanted = std::env::var("WAVEMILL_SIMD").unwrap_or_default();
+            all.iter().copied().find(|s| s.name() == wanted).unwrap_or(all[0])
+        })
+    }
+
+    /// The name `WAVEMILL_SIMD` knows it by.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Simd::Avx512 => "avx512",
+            Simd::Avx2 => "avx2",
+            Simd::Portable => "portable",
+        }
+    }
+}
+
+/// A bit per lane of sixteen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bits(pub u16);
+
+impl BitAnd for Bits {
+    type Output = Bits;
+    #[inline(always)]
+    fn bitand(self, b: Bits) -> Bits {
+        Bits(self.0 & b.0)
+    }
+}
+impl BitOr for Bits {
+    type Output = Bits;
+    #[inline(always)]
+    fn bitor(self, b: Bits) -> Bits {
+        Bits(self.0 | b.0)
+    }
+}
+impl BitXor for Bits {
+    type Output = Bits;
+    #[inline(always)]
+    fn bitxor(self, b: Bits) -> Bits {
+        Bits(self.0 ^ b.0)
+    }
+}
+impl Not for Bits {
+    type Output = Bits;
+    #[inline(always)]
+    fn not(self) -> Bits {
+        Bits(!self.0)
+    }
+}
+impl Mask for Bits {
+    #[inline(always)]
+    fn ones() -> Self {
+        Bits(!0)
+    }
+    #[inline(always)]
+    fn zeros() -> Self {
+        Bits(0)
+    }
+    #[inline(always)]
+    fn maybe_any(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// Sixteen lanes that can be loaded and stored.
+pub(crate) trait V16: Word<Mask = Bits, Long: L16<Self>> {
+    /// Reads sixteen dwords.
+    ///
+    /// # Safety
+    /// `p` must be readable for 64 bytes and aligned to 64.
+    unsafe fn load(p: *const u32) -> Self;
+    /// Writes sixteen dwords.
+    ///
+    /// # Safety
+    /// `p` must be writable for 64 bytes and aligned to 64.
+    unsafe fn store(self, p: *mut u32);
+    /// As an array.
+    fn to_array(self) -> [u32; 16];
+    /// From an array.
+    fn from_array(a: [u32; 16]) -> Self;
+    /// f64 fused multiply-add to nearest of one lane.
+    fn fma64(a: u64, b: u64, c: u64) -> u64;
+}
+
+/// Sixteen lanes of 64 bits that can come from and go to arrays.
+pub(crate) trait L16<W: V16>: Long<Word = W, Mask = Bits> {}
