@@ -70,6 +70,14 @@ const REFUSALS: &[&str] = &[
     "has no modifier 'clamp'",
     "global wave sync takes even registers",
     "takes no constants as matrix C",
+    "matrix C must be the destination itself or not overlap it",
+    "expected a scalar register such as s0",
+    "expected 2 scalar registers such as s[0:1]",
+    "expected a VGPR or an inline constant",
+    "expected a VGPR such as v0",
+    " VGPRs such as ",
+    "this instruction writes the whole register",
+    "this atomic returns a result on gfx90a only",
 ];
 
 #[test]
@@ -127,6 +135,10 @@ fn disassembled(target: &Target, random: &mut Random) -> (Vec<u8>, Vec<(Inst, St
                 let bits = word(row, form, target, random);
                 let start = source.len();
                 let Some(inst) = dis.one(&bits.to_le_bytes(), &mut source) else { continue };
+                if inst.form != form {
+                    source.truncate(start);
+                    continue;
+                }
                 let text = String::from_utf8(source[start..].to_vec()).unwrap();
                 // GFX10's null register, and LLVM's remarks on reserved values, are not words of the language.
                 if ["null", "/*", "invalid_"].iter().any(|w| text.contains(w)) {

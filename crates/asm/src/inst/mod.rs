@@ -178,38 +178,37 @@ fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Dia
     let signs = if row.enc.is_valu() { Signs::Yes } else { Signs::No };
     let takes_off =
         matches!(row.enc, Enc::Flat | Enc::Global | Enc::Scratch | Enc::Mubuf | Enc::Mtbuf | Enc::Exp);
+    let mut after_comma = false;
     while !p.lex.at_eol() {
         let token = p.lex.peek();
         let role = row.operands.get(line.ops().len()).map(|o| o.role);
-        if token.kind == Tok::Ident {
-            // In the place of an offset, SCC is the register.
-            let register = role == Some(Role::Soffset) && p.lex.bytes(token) == b"scc";
-            // `format:` follows the scalar offset, its old spelling `dfmt:` and `nfmt:` comes before it.
+        // What looks like v0 or s0, as most operands do, is no modifier.
+        let word = token.kind == Tok::Ident && !matches!(p.lex.bytes(token), [b'v' | b's', b'0'..=b'9', ..]);
+        let done = word && {
             let misplaced = match p.lex.bytes(token) {
+                // In the place of an offset, SCC is the register.
+                b"scc" => role == Some(Role::Soffset) && after_comma,
+                // Where the data or the address is due, a16 is a register.
+                b"a16" => matches!(role, Some(Role::Vdata | Role::Vaddr)),
+                // `format:` follows the scalar offset, its old spelling `dfmt:` and `nfmt:` comes before it.
                 b"format" => role.is_some(),
                 b"dfmt" | b"nfmt" => role.is_none(),
                 _ => false,
             };
-            if !register && !misplaced && line.mods.parse(p, allowed)? {
-                p.lex.eat(Tok::Comma);
-                continue;
-            }
-            if takes_off && operand::off(p, line)? {
-                p.lex.eat(Tok::Comma);
-                continue;
-            }
-        }
-        let read = match role {
-            Some(role) => special::parse(p, line, role)?,
-            None => {
-                surplus(p, line, allowed)?;
-                false
-            }
+            !misplaced && line.mods.parse(p, allowed)? || takes_off && operand::off(p, line)?
         };
-        if !read {
+        let done = done
+            || match role {
+                Some(role) => special::parse(p, line, role)?,
+                None => {
+                    surplus(p, line, allowed)?;
+                    false
+                }
+            };
+        if !done {
             operand::parse(p, line, signs)?;
         }
-        p.lex.eat(Tok::Comma);
+        after_comma = p.lex.eat(Tok::Comma);
     }
     Ok(())
 }
