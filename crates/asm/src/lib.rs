@@ -69,8 +69,8 @@ pub struct Options {
     pub output: OutputType,
     /// Where `.include` and `.incbin` look, after the current directory.
     pub include_paths: Vec<PathBuf>,
-    /// Code object version when the source does not say.
-    pub code_object_version: u32,
+    /// Code object version when no directive of the source says it; `None` for what the source implies, else 5.
+    pub code_object_version: Option<u32>,
     /// Warnings are left out.
     pub no_warn: bool,
     /// Warnings are errors.
@@ -90,7 +90,7 @@ impl Options {
             defsym: Vec::new(),
             output: OutputType::Asm,
             include_paths: Vec::new(),
-            code_object_version: 5,
+            code_object_version: None,
             no_warn: false,
             fatal_warnings: false,
             altmacro: false,

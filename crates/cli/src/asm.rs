@@ -14,10 +14,12 @@ use wavemill_object::target_id::{self, TargetId};
 
 /// Arguments of `asm`.
 #[derive(Args)]
-#[command(after_help = "The processor and its features come from --mcpu, else from the source's .amdgcn_target \
+#[command(
+    after_help = "The processor and its features come from --mcpu, else from the source's .amdgcn_target \
 (or .amd_amdgpu_isa,\n.hsa_code_object_isa). The code object version comes from .amdhsa_code_object_version, else from \
 --code-object-version,\nelse from what the source implies (amdhsa.version in its metadata, the style of its target \
-id), else it is 5.")]
+id), else it is 5."
+)]
 pub struct Asm {
     /// The source, `-` for standard input
     file: String,
@@ -46,7 +48,7 @@ pub struct Asm {
 /// Runs `wavemill asm`.
 pub fn run(args: &Asm) -> ExitCode {
     match make(args) {
-        Ok((path, bytes)) => crate::save("asm", &path, &bytes),
+        Ok((path, bytes)) => crate::output::save("asm", &path, &bytes),
         Err(message) => {
             if !message.is_empty() {
                 eprintln!("wavemill asm: {message}");
@@ -86,7 +88,8 @@ fn make(args: &Asm) -> Result<(String, Vec<u8>), String> {
     }
     let inputs = [Input { name: args.file.clone(), data: &object }];
     let linked = link(&inputs, &args.undefined.options(false));
-    let linked = linked.map_err(|e| e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\nwavemill asm: "))?;
+    let linked =
+        linked.map_err(|e| e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\nwavemill asm: "))?;
     Ok((path, linked))
 }
 

@@ -93,12 +93,18 @@ pub fn choose<'a>(name: &str, file: &'a [u8], target: Option<&str>) -> Result<Ve
     let Some(target) = target else {
         return match there.len() {
             1 => Ok(all),
-            n => Err(format!("{name}: it has code for {n} targets; pick one with --target:\n  {}", there.join("\n  "))),
+            n => Err(format!(
+                "{name}: it has code for {n} targets; pick one with --target:\n  {}",
+                there.join("\n  ")
+            )),
         };
     };
     let chosen: Vec<_> = all.into_iter().filter(|o| answers(o, target)).collect();
     if chosen.is_empty() {
-        return Err(format!("{name}: nothing in it is for {target}; it has code for\n  {}", there.join("\n  ")));
+        return Err(format!(
+            "{name}: nothing in it is for {target}; it has code for\n  {}",
+            there.join("\n  ")
+        ));
     }
     Ok(chosen)
 }

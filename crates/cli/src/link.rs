@@ -52,7 +52,7 @@ pub fn run(args: &Link) -> ExitCode {
     let inputs: Vec<Input<'_>> =
         files.iter().map(|(name, bytes)| Input { name: name.to_string(), data: bytes }).collect();
     match link(&inputs, &args.undefined.options(true)) {
-        Ok(bytes) => crate::save("link", &args.output, &bytes),
+        Ok(bytes) => crate::output::save("link", &args.output, &bytes),
         Err(errors) => {
             for error in errors {
                 eprintln!("wavemill link: {error}");

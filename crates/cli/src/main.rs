@@ -3,11 +3,18 @@
 //! Every subcommand has a file of its own; this one only picks it. Exit status: 0 success, 1 the input or a check
 //! failed, 2 wrong usage.
 
+mod asm;
 mod disasm;
+mod input;
+mod inspect;
 mod isa;
+mod json;
+mod link;
 mod mc;
+mod output;
 mod run;
 mod suggest;
+mod unbundle;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -28,8 +35,16 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },
+    /// Assemble a source to a code object, linked and ready to load
+    Asm(asm::Asm),
+    /// Link relocatable objects to a code object
+    Link(link::Link),
+    /// Tell what a code object holds: kernels, arguments, registers, occupancy, notes, symbols, sections
+    Inspect(inspect::Inspect),
     /// Show the code of an object as llvm-objdump does
     Disasm(disasm::Disasm),
+    /// Take the code objects out of an offload bundle or a HIP program
+    Unbundle(unbundle::Unbundle),
     /// Look instructions up
     #[command(subcommand)]
     Isa(isa::Isa),
@@ -40,7 +55,11 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Mc { args } => mc::run(&args),
+        Command::Asm(args) => asm::run(&args),
+        Command::Link(args) => link::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
         Command::Disasm(args) => disasm::run(&args),
+        Command::Unbundle(args) => unbundle::run(&args),
         Command::Isa(command) => isa::run(command),
         Command::Run(args) => run::run(*args),
     }

@@ -9,8 +9,10 @@ use wavemill_object::bundle::{CodeObject, code_objects};
 
 /// Arguments of `unbundle`.
 #[derive(Args)]
-#[command(after_help = "FILE is a bundle, also compressed, or a HIP program. The files are called NAME-TARGET.co, with \
-a number before .co\nwhen several source files have code for a target.")]
+#[command(
+    after_help = "FILE is a bundle, also compressed, or a HIP program. The files are called NAME-TARGET.co, with \
+a number before .co\nwhen several source files have code for a target."
+)]
 pub struct Unbundle {
     /// The bundle or program
     file: String,
@@ -46,7 +48,7 @@ fn unbundle(args: &Unbundle) -> Result<(), String> {
         None => code_objects(&bytes).map_err(|e| format!("{}: {e}", args.file))?,
     };
     if args.list {
-        return crate::written(list(&objects, args.json));
+        return crate::output::written(list(&objects, args.json));
     }
     std::fs::create_dir_all(&args.output).map_err(|e| format!("{}: {e}", args.output.display()))?;
     let stem = Path::new(&args.file).file_stem().map_or("code".into(), |s| s.to_string_lossy());

@@ -76,15 +76,14 @@ fn version(p: &Parser<'_>) -> u8 {
 }
 
 fn option_version(p: &Parser<'_>) -> u8 {
-    u8::try_from(p.options.code_object_version).unwrap_or(u8::MAX)
+    p.options.code_object_version.map_or(DEFAULT_VERSION, |v| u8::try_from(v).unwrap_or(u8::MAX))
 }
 
 /// The code object version of the object: the directive's; else what the command line says; else what the source
 /// implies.
 fn final_version(p: &Parser<'_>) -> u8 {
-    let asked = option_version(p);
-    let implied = p.amd.implied_version.filter(|_| asked == DEFAULT_VERSION);
-    p.amd.version.or(implied).unwrap_or(asked)
+    let implied = p.amd.implied_version.filter(|_| p.options.code_object_version.is_none());
+    p.amd.version.or(implied).unwrap_or_else(|| option_version(p))
 }
 
 /// Called before the first statement.

@@ -41,7 +41,7 @@ fn options(line: &str) -> Options {
         _ => Os::Unknown,
     };
     if let Some(version) = value("--amdhsa-code-object-version=") {
-        options.code_object_version = version.parse().expect("a number");
+        options.code_object_version = Some(version.parse().expect("a number"));
     }
     options
 }

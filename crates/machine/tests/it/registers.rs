@@ -136,7 +136,7 @@ fn at_most_sixteen_user_registers_are_filled() {
     options.triple = "amdgcn-amd-amdhsa".into();
     options.os = Os::AmdHsa;
     options.output = OutputType::Obj;
-    options.code_object_version = 2;
+    options.code_object_version = Some(2);
     let output = assemble(&options, "v2.s", source.as_bytes().to_vec());
     assert!(!output.failed(), "{}", String::from_utf8_lossy(&output.render_diagnostics()));
     let (waves, _) = starts("gfx900", elf::write(&output).unwrap(), &sizes(&[192], &[64]));
