@@ -98,7 +98,7 @@ fn source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand) 
             // The 32-bit values count as registers, the apertures as 64-bit ones.
             let fits = match reg.is_value() {
                 false => reg.dwords == dwords,
-                true => operand.class != Class::Reg || dwords == 1 && reg.code >= 239,
+                true => operand.class != Class::Reg || (reg.code < 239) == (dwords == 2),
             };
             if fits { Ok(reg.code.into()) } else { Misfit::op(i, Why::Scalar(dwords)) }
         }

@@ -235,12 +235,14 @@ fn source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand) 
             let Some(code) = op.in_file(File::V, operand.ty.dwords()) else {
                 return Misfit::op(i, Why::Vgpr(operand.ty.dwords()));
             };
+            // Sign extension sits in the place of neg.
+            let sext = line.row.sext >> index & 1 != 0;
             let fp = line.row.neg >> index & 1 != 0;
-            if op.sext || op.modified() && !fp {
+            if op.sext && !sext || (op.neg || op.abs) && !fp {
                 return Misfit::op(i, Why::Signs);
             }
             line.even(i, code, operand.ty.dwords())?;
-            let pair = u64::from(op.neg) | u64::from(op.abs) << 1;
+            let pair = u64::from(op.neg || op.sext) | u64::from(op.abs) << 1;
             draft.inst.bits |= pair << (bits::DPP_NEG_ABS.lo + 2 * index);
             return Ok(code);
         }
@@ -442,6 +444,8 @@ fn mfma_source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Oper
             }
             Ok(regs::VGPR + line.vector(i, reg)?)
         }
+        // LLVM takes SCC and the like for constants.
+        Kind::Reg(reg) if index == 2 && reg.is_value() => Ok(reg.code.into()),
         Kind::Number(number) if index == 2 => {
             if line.level < Level::Gfx90a {
                 return Misfit::op(i, Why::Text("gfx908 takes no constants as matrix C"));
