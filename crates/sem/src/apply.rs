@@ -77,9 +77,11 @@ impl Context {
     /// OMOD and CLAMP of an f32 result.
     #[inline(always)]
     pub fn f32<W: Word>(&self, r: W) -> W {
-        if self.plain {
-            return r;
-        }
+        if self.plain { r } else { self.finish_f32(r) }
+    }
+    #[cold]
+    #[inline(never)]
+    fn finish_f32<W: Word>(&self, r: W) -> W {
         let omod = self.omod(self.mode.f32);
         let r = if omod != 0 { fp::single::omod(r, omod) } else { r };
         if self.clamp { fp::single::clamp(r, self.mode.dx10_clamp) } else { r }
@@ -87,9 +89,11 @@ impl Context {
     /// OMOD and CLAMP of an f64 result.
     #[inline(always)]
     pub fn f64<D: Long>(&self, r: D) -> D {
-        if self.plain {
-            return r;
-        }
+        if self.plain { r } else { self.finish_f64(r) }
+    }
+    #[cold]
+    #[inline(never)]
+    fn finish_f64<D: Long>(&self, r: D) -> D {
         let omod = self.omod(self.mode.f64);
         let r = if omod != 0 { fp::double::omod(r, omod) } else { r };
         if self.clamp { fp::double::clamp(r, self.mode.dx10_clamp) } else { r }
@@ -97,9 +101,11 @@ impl Context {
     /// OMOD and CLAMP of an f16 result.
     #[inline(always)]
     pub fn f16<W: Word>(&self, r: W) -> W {
-        if self.plain {
-            return r;
-        }
+        if self.plain { r } else { self.finish_f16(r) }
+    }
+    #[cold]
+    #[inline(never)]
+    fn finish_f16<W: Word>(&self, r: W) -> W {
         let omod = self.omod(self.mode.f64);
         let r = if omod != 0 { half::omod(r, omod) } else { r };
         if self.clamp { half::clamp(r, self.mode.dx10_clamp) } else { r }

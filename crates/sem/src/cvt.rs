@@ -24,72 +24,59 @@ pub fn f32_u32<W: Word>(a: W, m: FloatMode) -> W {
     }
 }
 /// V_CVT_RPI_I32_F32: floor(a + ½), computed exactly.
-#[inline]
 pub fn rpi(a: u32) -> u32 {
     ((f32::from_bits(a) as f64 + 0.5).floor()) as i32 as u32
 }
 /// V_CVT_FLR_I32_F32: floor(a).
-#[inline]
 pub fn flr(a: u32) -> u32 {
     (f32::from_bits(a) as f64).floor() as i32 as u32
 }
 /// V_CVT_OFF_F32_I4: a signed 4-bit number of sixteenths.
-#[inline]
 pub fn off_i4(a: u32) -> u32 {
     ((((a << 28) as i32 >> 28) as f32) / 16.0).to_bits()
 }
 /// V_CVT_F32_F64: rounds by the f32 mode, flushes inputs by f64's and results by f32's.
-#[inline]
 pub fn f32_f64(a: u64, m: &Mode) -> u32 {
     let a = if m.f64.flush_in { F64.flush(a) } else { a };
     let r = soft::convert(F64, F32, a, m.f32.round);
     (if m.f32.flush_out { F32.flush(r) } else { r }) as u32
 }
 /// V_CVT_F64_F32.
-#[inline]
 pub fn f64_f32(a: u32, m: &Mode) -> u64 {
     let a = if m.f32.flush_in { F32.flush(a as u64) } else { a as u64 };
     soft::convert(F32, F64, a, Round::Nearest)
 }
 /// V_CVT_I32_F64: toward zero, saturating, NaN to 0.
-#[inline]
 pub fn i32_f64(a: u64) -> u32 {
     f64::from_bits(a) as i32 as u32
 }
 /// V_CVT_U32_F64.
-#[inline]
 pub fn u32_f64(a: u64) -> u32 {
     f64::from_bits(a) as u32
 }
 /// V_CVT_F64_I32.
-#[inline]
 pub fn f64_i32(a: u32) -> u64 {
     (a as i32 as f64).to_bits()
 }
 /// V_CVT_F64_U32.
-#[inline]
 pub fn f64_u32(a: u32) -> u64 {
     (a as f64).to_bits()
 }
 /// V_CVT_F16_U16 and V_CVT_F16_I16.
-#[inline]
 pub fn f16_int(a: u32, signed: bool, m: &Mode) -> u32 {
     let n = if signed { a as u16 as i16 as i32 } else { (a & 0xffff) as i32 };
     let r = soft::from_int(F16, n < 0, n.unsigned_abs() as u64, m.f64.round) as u32;
     if m.fp16_ovfl && r & 0x7fff == 0x7c00 { r - 1 } else { r }
 }
 /// V_CVT_U16_F16: toward zero, saturating, NaN to 0.
-#[inline]
 pub fn u16_f16(a: u32) -> u32 {
     f32::from_bits(soft::h2f(a & 0xffff)) as u16 as u32
 }
 /// V_CVT_I16_F16.
-#[inline]
 pub fn i16_f16(a: u32) -> u32 {
     f32::from_bits(soft::h2f(a & 0xffff)) as i16 as u16 as u32
 }
 /// f32 in -1..1 to a signed 16-bit fraction, to nearest even.
-#[inline]
 pub fn snorm16(a: u32) -> u32 {
     let x = f32::from_bits(a);
     if x.is_nan() {
@@ -98,7 +85,6 @@ pub fn snorm16(a: u32) -> u32 {
     (x.clamp(-1.0, 1.0) as f64 * 32767.0).round_ties_even() as i32 as u32 & 0xffff
 }
 /// f32 in 0..1 to an unsigned 16-bit fraction, to nearest even.
-#[inline]
 pub fn unorm16(a: u32) -> u32 {
     let x = f32::from_bits(a);
     if x.is_nan() {
@@ -107,7 +93,6 @@ pub fn unorm16(a: u32) -> u32 {
     (x.clamp(0.0, 1.0) as f64 * 65535.0).round_ties_even() as u32
 }
 /// f32 to an 8-bit unsigned integer by the round mode, saturating, NaN to 0 (V_CVT_PK_U8_F32).
-#[inline]
 pub fn u8_f32(a: u32, round: Round) -> u32 {
     let x = f32::from_bits(a);
     let r = match round {
@@ -119,7 +104,6 @@ pub fn u8_f32(a: u32, round: Round) -> u32 {
     r as u8 as u32
 }
 /// V_CVT_PK_U8_F32: into byte `b` of `c`.
-#[inline]
 pub fn pk_u8(a: u32, b: u32, c: u32, round: Round) -> u32 {
     let at = (b & 3) * 8;
     c & !(0xff << at) | u8_f32(a, round) << at

@@ -75,12 +75,10 @@ fn fmas(format: Format, a: u64, b: u64, c: u64, m: FloatMode) -> u64 {
     if m.flush_out { format.flush(r) } else { r }
 }
 /// V_DIV_FMAS_F32 where VCC is set.
-#[inline]
 pub fn fmas_f32(a: u32, b: u32, c: u32, m: FloatMode) -> u32 {
     fmas(F32, a as u64, b as u64, c as u64, m) as u32
 }
 /// V_DIV_FMAS_F64 where VCC is set.
-#[inline]
 pub fn fmas_f64(a: u64, b: u64, c: u64, m: FloatMode) -> u64 {
     fmas(F64, a, b, c, m)
 }
@@ -117,12 +115,10 @@ fn fixup(format: Format, q: u64, d: u64, n: u64, m: FloatMode) -> u64 {
     }
 }
 /// V_DIV_FIXUP_F32.
-#[inline]
 pub fn fixup_f32(q: u32, d: u32, n: u32, m: FloatMode) -> u32 {
     fixup(F32, q as u64, d as u64, n as u64, m) as u32
 }
 /// V_DIV_FIXUP_F64.
-#[inline]
 pub fn fixup_f64(q: u64, d: u64, n: u64, m: FloatMode) -> u64 {
     fixup(F64, q, d, n, m)
 }

@@ -76,15 +76,34 @@ macro_rules! float {
             /// Replaces whatever NaN the host made of these operands by ours.
             #[inline(always)]
             fn settle<V: $trait>(r: V, a: V, b: V, c: V) -> V {
+                if is_nan(r).maybe_any() { settle_nan(r, a, b, c) } else { r }
+            }
+            #[cold]
+            #[inline(never)]
+            fn settle_nan<V: $trait>(r: V, a: V, b: V, c: V) -> V {
                 let nan = is_nan(r);
-                if !nan.maybe_any() {
-                    return r;
-                }
                 let ours = V::splat(F.default_nan() as $bits);
                 let ours = V::select(is_nan(c), quiet(c), ours);
                 let ours = V::select(is_nan(b), quiet(b), ours);
                 let ours = V::select(is_nan(a), quiet(a), ours);
                 V::select(nan, ours, r)
+            }
+
+            // What is rare is kept out of line, so that the common case stays small.
+            #[cold]
+            #[inline(never)]
+            fn add_soft<V: $trait>(a: V, b: V, round: Round) -> V {
+                a.map2(b, |a, b| soft::add(F, a as u64, b as u64, round) as $bits)
+            }
+            #[cold]
+            #[inline(never)]
+            fn mul_soft<V: $trait>(a: V, b: V, round: Round) -> V {
+                a.map2(b, |a, b| soft::mul(F, a as u64, b as u64, round) as $bits)
+            }
+            #[cold]
+            #[inline(never)]
+            fn fma_soft<V: $trait>(a: V, b: V, c: V, round: Round) -> V {
+                a.map3(b, c, |a, b, c| soft::fma(F, a as u64, b as u64, c as u64, round) as $bits)
             }
 
             /// a + b.
@@ -93,7 +112,7 @@ macro_rules! float {
                 let (a, b) = (input(a, m), input(b, m));
                 let r = match m.round {
                     Round::Nearest => a.fadd(b),
-                    round => a.map2(b, |a, b| soft::add(F, a as u64, b as u64, round) as $bits),
+                    round => add_soft(a, b, round),
                 };
                 output(settle(r, a, b, b), m)
             }
@@ -113,7 +132,7 @@ macro_rules! float {
                 let (a, b) = (input(a, m), input(b, m));
                 let r = match m.round {
                     Round::Nearest => a.fmul(b),
-                    round => a.map2(b, |a, b| soft::mul(F, a as u64, b as u64, round) as $bits),
+                    round => mul_soft(a, b, round),
                 };
                 output(settle(r, a, b, b), m)
             }
@@ -123,9 +142,7 @@ macro_rules! float {
                 let (a, b, c) = (input(a, m), input(b, m), input(c, m));
                 let r = match m.round {
                     Round::Nearest => a.ffma(b, c),
-                    round => a.map3(b, c, |a, b, c| {
-                        soft::fma(F, a as u64, b as u64, c as u64, round) as $bits
-                    }),
+                    round => fma_soft(a, b, c, round),
                 };
                 output(settle(r, a, b, c), m)
             }
@@ -160,9 +177,11 @@ macro_rules! float {
             /// A number beats a NaN; with IEEE a signalling NaN beats all.
             #[inline(always)]
             fn min_max_nan<V: $trait>(r: V, a: V, b: V, ieee: bool) -> V {
-                if !a.funord(b).maybe_any() {
-                    return r;
-                }
+                if a.funord(b).maybe_any() { min_max_settle(r, a, b, ieee) } else { r }
+            }
+            #[cold]
+            #[inline(never)]
+            fn min_max_settle<V: $trait>(r: V, a: V, b: V, ieee: bool) -> V {
                 let r = V::select(is_nan(b), a, r);
                 let r = V::select(is_nan(a), b, r);
                 if !ieee {
@@ -206,7 +225,7 @@ macro_rules! float {
             }
 
             /// CLAMP: to 0..1, NaN to 0 with DX10_CLAMP (manual 3.5).
-            #[inline(always)]
+            #[inline(never)]
             pub fn clamp<V: $trait>(a: V, dx10: bool) -> V {
                 let (zero, one) = (V::splat(0), V::splat((((1u64 << (F.exponent - 1)) - 1) << F.fraction) as $bits));
                 let r = V::select(zero.flt(a), a, zero);
@@ -214,7 +233,7 @@ macro_rules! float {
                 if dx10 { r } else { V::select(is_nan(a), a, r) }
             }
             /// OMOD (manual 6.2.2): times 2, 4 or ½; flushes denormals, and -0 becomes +0.
-            #[inline(always)]
+            #[inline(never)]
             pub fn omod<V: $trait>(a: V, omod: u8) -> V {
                 let one = ((1u64 << (F.exponent - 1)) - 1) << F.fraction;
                 let factor = match omod {
@@ -232,14 +251,12 @@ macro_rules! float {
             }
 
             /// V_LDEXP: a · 2ⁿ.
-            #[inline]
             pub fn ldexp(a: $bits, n: u32, m: FloatMode) -> $bits {
                 let a = if m.flush_in { F.flush(a as u64) } else { a as u64 };
                 let r = soft::ldexp(F, a, n as i32, m.round);
                 (if m.flush_out { F.flush(r) } else { r }) as $bits
             }
             /// V_FREXP_EXP: the exponent that brings the number into ½..1; 0 for zero, infinity and NaN.
-            #[inline]
             pub fn frexp_exp(a: $bits, m: FloatMode) -> u32 {
                 let a = if m.flush_in { F.flush(a as u64) } else { a as u64 };
                 let magnitude = a & !F.sign();
@@ -250,7 +267,6 @@ macro_rules! float {
                 (n.exponent + 128 - n.significand.leading_zeros() as i32) as u32
             }
             /// V_FREXP_MANT: the number brought into ½..1.
-            #[inline]
             pub fn frexp_mant(a: $bits, m: FloatMode) -> $bits {
                 let a = if m.flush_in { F.flush(a as u64) } else { a as u64 };
                 let magnitude = a & !F.sign();
@@ -265,7 +281,6 @@ macro_rules! float {
                 soft::ldexp(F, a, -e, Round::Nearest) as $bits
             }
             /// V_CMP_CLASS: whether the number is of one of the classes in `set` (manual 12.9, V_CMP_CLASS_F32).
-            #[inline]
             pub fn class(a: $bits, set: u32) -> bool {
                 let a = a as u64;
                 let magnitude = a & !F.sign();

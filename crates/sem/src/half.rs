@@ -76,14 +76,33 @@ fn is_inf<W: Word>(a: W) -> W::Mask {
 }
 #[inline(always)]
 fn settle<W: Word>(r: W, a: W, b: W, c: W) -> W {
+    if is_nan(r).maybe_any() { settle_nan(r, a, b, c) } else { r }
+}
+#[cold]
+#[inline(never)]
+fn settle_nan<W: Word>(r: W, a: W, b: W, c: W) -> W {
     let nan = is_nan(r);
-    if !nan.maybe_any() {
-        return r;
-    }
     let ours = W::select(is_nan(c), quiet(c), w(NAN));
     let ours = W::select(is_nan(b), quiet(b), ours);
     let ours = W::select(is_nan(a), quiet(a), ours);
     W::select(nan, ours, r)
+}
+
+// What is rare is kept out of line, so that the common case stays small.
+#[cold]
+#[inline(never)]
+fn add_soft<W: Word>(a: W, b: W, round: Round) -> W {
+    a.map2(b, |a, b| soft::add(F16, a as u64, b as u64, round) as u32)
+}
+#[cold]
+#[inline(never)]
+fn mul_soft<W: Word>(a: W, b: W, round: Round) -> W {
+    a.map2(b, |a, b| soft::mul(F16, a as u64, b as u64, round) as u32)
+}
+#[cold]
+#[inline(never)]
+fn fma_soft<W: Word>(a: W, b: W, c: W, round: Round) -> W {
+    a.map3(b, c, |a, b, c| soft::fma(F16, a as u64, b as u64, c as u64, round) as u32)
 }
 
 /// a + b.
@@ -92,7 +111,7 @@ pub fn add<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
     let r = match m.float.round {
         Round::Nearest => a.h2f().fadd(b.h2f()).f2h(),
-        round => a.map2(b, |a, b| soft::add(F16, a as u64, b as u64, round) as u32),
+        round => add_soft(a, b, round),
     };
     output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
 }
@@ -112,12 +131,11 @@ pub fn mul<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
     let r = match m.float.round {
         Round::Nearest => a.h2f().fmul(b.h2f()).f2h(),
-        round => a.map2(b, |a, b| soft::mul(F16, a as u64, b as u64, round) as u32),
+        round => mul_soft(a, b, round),
     };
     output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
 }
 /// f64 sum of an exact product, rounded to f16.
-#[inline]
 fn fma_nearest(a: u32, b: u32, c: u32) -> u32 {
     let d = |h: u32| f32::from_bits(soft::h2f(h)) as f64;
     let s = d(a) * d(b) + d(c);
@@ -129,7 +147,7 @@ pub fn fma<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
     let (a, b, c) = (input(a, m), input(b, m), input(c, m));
     let r = match m.float.round {
         Round::Nearest => a.map3(b, c, fma_nearest),
-        round => a.map3(b, c, |a, b, c| soft::fma(F16, a as u64, b as u64, c as u64, round) as u32),
+        round => fma_soft(a, b, c, round),
     };
     output(overflow(settle(r, a, b, c), is_inf(a) | is_inf(b) | is_inf(c), m), m)
 }
@@ -209,7 +227,7 @@ pub fn compare<W: Word>(a: W, b: W, p: Predicate, m: HalfMode) -> W::Mask {
     p.of(lt, eq, unordered)
 }
 /// CLAMP to 0..1.
-#[inline(always)]
+#[inline(never)]
 pub fn clamp<W: Word>(a: W, dx10: bool) -> W {
     let a = low(a);
     let nan = is_nan(a);
@@ -219,7 +237,7 @@ pub fn clamp<W: Word>(a: W, dx10: bool) -> W {
     W::select(nan, if dx10 { w(0) } else { a }, r)
 }
 /// OMOD: times 2, 4 or ½.
-#[inline(always)]
+#[inline(never)]
 pub fn omod<W: Word>(a: W, omod: u8) -> W {
     let factor = match omod {
         1 => 0x4000,
@@ -260,13 +278,11 @@ pub fn to_f32<W: Word>(a: W, m: &Mode) -> W {
     W::select(is_nan(a), quiet(a), a).h2f()
 }
 /// Two f32 to packed f16 toward zero (V_CVT_PKRTZ_F16_F32).
-#[inline]
 pub fn pack_rtz(a: u32, b: u32) -> u32 {
     let h = |x: u32| soft::convert(F32, F16, x as u64, Round::Zero) as u32;
     h(a) | h(b) << 16
 }
 /// V_LDEXP_F16: the exponent is 16 bits.
-#[inline]
 pub fn ldexp(a: u32, n: u32, m: HalfMode) -> u32 {
     let a = if m.float.flush_in { F16.flush(a as u64 & 0xffff) } else { a as u64 & 0xffff };
     let r = soft::ldexp(F16, a, n as u16 as i16 as i32, m.float.round);
@@ -274,19 +290,16 @@ pub fn ldexp(a: u32, n: u32, m: HalfMode) -> u32 {
     (if m.float.flush_out { F16.flush(r) } else { r }) as u32
 }
 /// V_FREXP_EXP_I16_F16.
-#[inline]
 pub fn frexp_exp(a: u32, m: HalfMode) -> u32 {
     let a = if m.float.flush_in { F16.flush(a as u64 & 0xffff) as u32 } else { a & 0xffff };
     crate::fp::single::frexp_exp(soft::h2f(a), FloatMode::IEEE) & 0xffff
 }
 /// V_FREXP_MANT_F16.
-#[inline]
 pub fn frexp_mant(a: u32, m: HalfMode) -> u32 {
     let a = if m.float.flush_in { F16.flush(a as u64 & 0xffff) as u32 } else { a & 0xffff };
     soft::f2h_nearest(crate::fp::single::frexp_mant(soft::h2f(a), FloatMode::IEEE))
 }
 /// V_CMP_CLASS_F16.
-#[inline]
 pub fn class(a: u32, set: u32) -> bool {
     // Widening makes denormals normal numbers; put their class back.
     let h = a & 0xffff;
@@ -296,7 +309,6 @@ pub fn class(a: u32, set: u32) -> bool {
     crate::fp::single::class(soft::h2f(h), set)
 }
 /// V_DIV_FIXUP_F16 (manual 12.11).
-#[inline]
 pub fn div_fixup(q: u32, d: u32, n: u32, m: HalfMode) -> u32 {
     let f = |x: u32| if m.float.flush_in { F16.flush(x as u64 & 0xffff) as u32 } else { x & 0xffff };
     let (q, d, n) = (f(q), f(d), f(n));

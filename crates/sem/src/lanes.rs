@@ -181,7 +181,7 @@ pub trait Word:
     fn f2u(self) -> Self {
         self.map1(|a| f32::from_bits(a) as u32)
     }
-    /// The f16 in the low half as f32; a NaN keeps its payload and its signalling bit.
+    /// The f16 in the low half as f32; a NaN keeps its payload, and may come back quiet.
     #[inline(always)]
     fn h2f(self) -> Self {
         self.map1(soft::h2f)

@@ -48,7 +48,6 @@ pub fn long3<L: Long>(a: L, b: L, c: L, f: impl Fn(L::Word, L::Word, L::Word) ->
     L::join(f(a.lo(), b.lo(), c.lo()), f(a.hi(), b.hi(), c.hi()))
 }
 /// V_SAT_PK_U8_I16: each signed half to an unsigned byte.
-#[inline]
 pub fn sat_pk_u8(a: u32) -> u32 {
     let sat = |h: u32| (h as u16 as i16).clamp(0, 255) as u32;
     sat(a) | sat(a >> 16) << 8
@@ -65,7 +64,6 @@ pub fn dot2_f32_f16<W: Word>(a: W, b: W, c: W) -> W {
 }
 
 /// Sum of products of `8`, `4` or `16`-bit fields and an accumulator; `clamp` saturates the end result.
-#[inline]
 pub fn dot_i(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
     let mut sum = c as i32 as i64;
     for i in (0..32).step_by(bits as usize) {
@@ -75,7 +73,6 @@ pub fn dot_i(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
     if clamp { int::sat_i32(sum) } else { sum as u32 }
 }
 /// The unsigned sum of products.
-#[inline]
 pub fn dot_u(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
     let mut sum = c as u64;
     let mask = (1u64 << bits) - 1;

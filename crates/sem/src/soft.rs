@@ -331,7 +331,6 @@ pub const fn ldexp(format: Format, bits: u64, n: i32, round: Round) -> u64 {
 }
 
 /// f32 fused multiply-add to nearest, for hosts without the instruction.
-#[inline]
 pub fn fma32_nearest(a: u32, b: u32, c: u32) -> u32 {
     // The product of two f32 is exact in f64. The sum is rounded to odd there, so that rounding it again is harmless.
     let (x, y, z) = (f32::from_bits(a) as f64, f32::from_bits(b) as f64, f32::from_bits(c) as f64);
@@ -352,13 +351,11 @@ pub fn fma32_nearest(a: u32, b: u32, c: u32) -> u32 {
 }
 
 /// f64 fused multiply-add to nearest, for hosts without the instruction.
-#[inline]
 pub fn fma64_nearest(a: u64, b: u64, c: u64) -> u64 {
     fma(F64, a, b, c, Round::Nearest)
 }
 
 /// The f16 in the low half as f32, signalling NaNs staying signalling.
-#[inline]
 pub const fn h2f(h: u32) -> u32 {
     let sign = (h & 0x8000) << 16;
     let e = (h >> 10) & 31;
@@ -375,7 +372,6 @@ pub const fn h2f(h: u32) -> u32 {
 }
 
 /// f32 to f16 to nearest, denormals kept.
-#[inline]
 pub const fn f2h_nearest(x: u32) -> u32 {
     let sign = (x >> 16) & 0x8000;
     let a = x & 0x7fff_ffff;
@@ -395,7 +391,6 @@ pub const fn f2h_nearest(x: u32) -> u32 {
 }
 
 /// f32 to f16 in any round mode.
-#[inline]
 pub const fn f2h(x: u32, round: Round) -> u32 {
     match round {
         Round::Nearest => f2h_nearest(x),

@@ -7,12 +7,10 @@ const NAN32: u32 = F32.default_nan() as u32;
 const NAN64: u64 = F64.default_nan();
 
 /// Denormals count as zero (manual 12.8: "denormals are flushed").
-#[inline]
 fn ftz(a: u32) -> f64 {
     f32::from_bits(F32.flush(a as u64) as u32) as f64
 }
 /// To f32, with denormal results flushed; a NaN operand wins.
-#[inline]
 fn out(a: u32, r: f64, flush: bool) -> u32 {
     if F32.is_nan(a as u64) {
         return a | 0x40_0000;
@@ -25,23 +23,19 @@ fn out(a: u32, r: f64, flush: bool) -> u32 {
 }
 
 /// V_RCP_F32.
-#[inline]
 pub fn rcp_f32(a: u32) -> u32 {
     out(a, 1.0 / ftz(a), true)
 }
 /// V_RSQ_F32; rsq(-0) is -inf.
-#[inline]
 pub fn rsq_f32(a: u32) -> u32 {
     let x = ftz(a);
     out(a, if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() }, true)
 }
 /// V_SQRT_F32.
-#[inline]
 pub fn sqrt_f32(a: u32) -> u32 {
     out(a, ftz(a).sqrt(), true)
 }
 /// 2ˣ for |x| ≤ ½.
-#[inline]
 fn exp2_poly(r: f64) -> f64 {
     // e^(r ln 2) as a Taylor sum; the ninth power of 0.35 over 9! is below 2⁻³⁰ of an f32 ulp.
     let t = r * std::f64::consts::LN_2;
@@ -54,7 +48,6 @@ fn exp2_poly(r: f64) -> f64 {
     s
 }
 /// 2ˣ.
-#[inline]
 fn exp2(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -73,12 +66,10 @@ fn exp2(x: f64) -> f64 {
     p * pow(half) * pow(n - half)
 }
 /// V_EXP_F32.
-#[inline]
 pub fn exp_f32(a: u32) -> u32 {
     out(a, exp2(ftz(a)), true)
 }
 /// Base-2 logarithm of a positive, finite number that is normal in f64.
-#[inline]
 fn log2_finite(x: f64) -> f64 {
     let bits = x.to_bits();
     let mut e = ((bits >> 52) & 0x7ff) as i64 - 1023;
@@ -97,7 +88,6 @@ fn log2_finite(x: f64) -> f64 {
     }
     e as f64 + 2.0 * s * sum * std::f64::consts::LOG2_E
 }
-#[inline]
 fn log2(x: f64) -> f64 {
     if x == 0.0 {
         f64::NEG_INFINITY
@@ -110,12 +100,10 @@ fn log2(x: f64) -> f64 {
     }
 }
 /// V_LOG_F32.
-#[inline]
 pub fn log_f32(a: u32) -> u32 {
     out(a, log2(ftz(a)), true)
 }
 /// sin 2πx for a finite x.
-#[inline]
 fn sin_turns(x: f64) -> f64 {
     // f32 operands are exact here: the reduction has no error.
     let mut r = x - x.round_ties_even();
@@ -135,7 +123,6 @@ fn sin_turns(x: f64) -> f64 {
     t * s
 }
 /// V_SIN_F32: the operand counts turns. Denormals are supported.
-#[inline]
 pub fn sin_f32(a: u32) -> u32 {
     let x = f32::from_bits(a) as f64;
     let r = if x == 0.0 {
@@ -148,7 +135,6 @@ pub fn sin_f32(a: u32) -> u32 {
     out(a, r, false)
 }
 /// V_COS_F32.
-#[inline]
 pub fn cos_f32(a: u32) -> u32 {
     let x = f32::from_bits(a) as f64;
     let r = if x.is_finite() {
@@ -161,7 +147,6 @@ pub fn cos_f32(a: u32) -> u32 {
 }
 
 /// To f64; a NaN operand wins.
-#[inline]
 fn out64(a: u64, r: f64) -> u64 {
     if F64.is_nan(a) {
         a | F64.quiet()
@@ -172,24 +157,20 @@ fn out64(a: u64, r: f64) -> u64 {
     }
 }
 /// V_RCP_F64.
-#[inline]
 pub fn rcp_f64(a: u64) -> u64 {
     out64(a, 1.0 / f64::from_bits(a))
 }
 /// V_RSQ_F64.
-#[inline]
 pub fn rsq_f64(a: u64) -> u64 {
     let x = f64::from_bits(a);
     out64(a, if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
 }
 /// V_SQRT_F64.
-#[inline]
 pub fn sqrt_f64(a: u64) -> u64 {
     out64(a, f64::from_bits(a).sqrt())
 }
 
 /// An f16 function by its f64 twin: 0.51 ULP, denormals supported.
-#[inline]
 fn half(a: u32, f: impl Fn(f64) -> f64) -> u32 {
     let h = a & 0xffff;
     if F16.is_nan(h as u64) {
@@ -202,32 +183,26 @@ fn half(a: u32, f: impl Fn(f64) -> f64) -> u32 {
     crate::soft::convert(F64, F16, r.to_bits(), crate::soft::Round::Nearest) as u32
 }
 /// V_RCP_F16.
-#[inline]
 pub fn rcp_f16(a: u32) -> u32 {
     half(a, |x| 1.0 / x)
 }
 /// V_SQRT_F16.
-#[inline]
 pub fn sqrt_f16(a: u32) -> u32 {
     half(a, f64::sqrt)
 }
 /// V_RSQ_F16.
-#[inline]
 pub fn rsq_f16(a: u32) -> u32 {
     half(a, |x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
 }
 /// V_EXP_F16.
-#[inline]
 pub fn exp_f16(a: u32) -> u32 {
     half(a, exp2)
 }
 /// V_LOG_F16.
-#[inline]
 pub fn log_f16(a: u32) -> u32 {
     half(a, log2)
 }
 /// V_SIN_F16.
-#[inline]
 pub fn sin_f16(a: u32) -> u32 {
     half(a, |x| {
         if x == 0.0 {
@@ -240,22 +215,18 @@ pub fn sin_f16(a: u32) -> u32 {
     })
 }
 /// V_COS_F16.
-#[inline]
 pub fn cos_f16(a: u32) -> u32 {
     half(a, |x| if x.is_finite() { sin_turns(0.25 - (x - x.round_ties_even()).abs()) } else { f64::NAN })
 }
 /// The clamp variants of GFX6 and GFX7: infinities become the largest numbers.
-#[inline]
 pub fn clamp_inf_f32(r: u32) -> u32 {
     if r & 0x7fff_ffff == 0x7f80_0000 { r - 1 } else { r }
 }
 /// The same in double precision.
-#[inline]
 pub fn clamp_inf_f64(r: u64) -> u64 {
     if r & !F64.sign() == F64.infinity() { r - 1 } else { r }
 }
 /// The legacy variants of GFX6 and GFX7: infinities become zeros.
-#[inline]
 pub fn legacy_inf_f32(r: u32) -> u32 {
     if r & 0x7fff_ffff == 0x7f80_0000 { r & 0x8000_0000 } else { r }
 }

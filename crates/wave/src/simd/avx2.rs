@@ -229,6 +229,29 @@ impl Word for Y16 {
         round!({ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }, self)
     }
     #[inline(always)]
+    fn h2f(self) -> Self {
+        // SAFETY: only reached from the AVX2 instance, which has F16C.
+        unsafe {
+            let f = |a: __m256i| {
+                let low = _mm256_and_si256(a, _mm256_set1_epi32(0xffff));
+                let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(low, low));
+                _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)))
+            };
+            Y16(f(self.0), f(self.1))
+        }
+    }
+    #[inline(always)]
+    fn f2h(self) -> Self {
+        // SAFETY: only reached from the AVX2 instance, which has F16C.
+        unsafe {
+            let f = |a: __m256i| {
+                let h = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(a));
+                _mm256_cvtepu16_epi32(h)
+            };
+            Y16(f(self.0), f(self.1))
+        }
+    }
+    #[inline(always)]
     fn i2f(self) -> Self {
         // SAFETY: only reached from the AVX2 instance.
         unsafe {

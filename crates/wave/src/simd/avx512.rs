@@ -308,6 +308,19 @@ impl Word for Z16 {
         unsafe { Z16(_mm512_castps_si512(_mm512_cvtepi32_ps(self.0))) }
     }
     #[inline(always)]
+    fn h2f(self) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe { Z16(_mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(self.0)))) }
+    }
+    #[inline(always)]
+    fn f2h(self) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe {
+            let h = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(_mm512_castsi512_ps(self.0));
+            Z16(_mm512_cvtepu16_epi32(h))
+        }
+    }
+    #[inline(always)]
     fn u2f(self) -> Self {
         // SAFETY: only reached from the AVX-512 instance.
         unsafe { Z16(_mm512_castps_si512(_mm512_cvtepu32_ps(self.0))) }
