@@ -463,8 +463,7 @@ impl Resolver {
             }
             Form::Dpp => {
                 let mask = bits::DPP_ROW.get(word) << 4 | bits::DPP_BANK.get(word);
-                m.dpp =
-                    Some((bits::DPP_CTRL.get(word) as u16, mask as u8, bits::DPP_BOUND.get(word) != 0));
+                m.dpp = Some((bits::DPP_CTRL.get(word) as u16, mask as u8, bits::DPP_BOUND.get(word) != 0));
                 let na = bits::DPP_NEG_ABS.get(word) as u8;
                 m.neg = na & 1 | na >> 1 & 2;
                 m.abs = na >> 1 & 1 | na >> 2 & 2;
@@ -472,8 +471,7 @@ impl Resolver {
             _ if row.enc == Enc::Mfma => return,
             _ if row.enc == Enc::Vop3p => {
                 m.op_sel = bits::VOP3P_OP_SEL.get(word) as u8;
-                m.op_sel_hi =
-                    (bits::VOP3P_OP_SEL_HI.get(word) | bits::VOP3P_OP_SEL_HI2.get(word) << 2) as u8;
+                m.op_sel_hi = (bits::VOP3P_OP_SEL_HI.get(word) | bits::VOP3P_OP_SEL_HI2.get(word) << 2) as u8;
                 m.neg = bits::VOP3_NEG.get(word) as u8;
                 m.neg_hi = bits::VOP3P_NEG_HI.get(word) as u8;
                 out.clamp = bits::VOP3_CLAMP.get(word) != 0;
@@ -532,7 +530,11 @@ impl Resolver {
             Op::v_fma_mixlo_f16 | Op::v_mad_mixlo_f16 => Merge::Low,
             Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 => Merge::Low,
             _ if row.has(flag::OP_SEL) && self.level.is_gfx9() => {
-                if high { Merge::High } else { Merge::Low }
+                if high {
+                    Merge::High
+                } else {
+                    Merge::Low
+                }
             }
             _ => Merge::Whole,
         };
@@ -558,7 +560,10 @@ impl Resolver {
                 Role::Data1 => out.src[2] = Src::Vgpr(self.vgpr(code, dwords, acc)),
                 Role::Vdata => {
                     out.src[1] = Src::Vgpr(self.vgpr(code, dwords, acc));
-                    out.dst = self.vdst(code, dwords, acc);
+                    // Flat and global atomics return elsewhere than where their data is.
+                    if row.operand(Role::Vdst).is_none() {
+                        out.dst = self.vdst(code, dwords, acc);
+                    }
                 }
                 Role::Vdst => out.dst = self.vdst(code, dwords, acc),
                 _ => {}
