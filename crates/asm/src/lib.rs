@@ -17,8 +17,10 @@ pub mod object;
 pub mod out;
 pub mod parser;
 pub mod print;
+pub mod restore;
 pub mod section;
 pub mod source;
+pub mod suggest;
 pub mod symbol;
 
 use object::Object;

@@ -2,7 +2,7 @@
 
 use crate::input::open;
 use crate::link::Undefined;
-use crate::suggest::nearest;
+use wavemill_asm::suggest::closest;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
         })?,
     };
     let cpu = target::processor(&id.processor).ok_or_else(|| {
-        let hint = nearest(&id.processor, target::processor_names()).map(|h| format!("; did you mean {h}?"));
+        let hint = closest(&id.processor, target::processor_names()).map(|h| format!("; did you mean {h}?"));
         let hint = hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into());
         format!("no processor `{}`{hint}", id.processor)
     })?;

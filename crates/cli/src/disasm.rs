@@ -1,11 +1,18 @@
-//! `wavemill disasm`: the code of an object, as llvm-objdump shows it.
+//! `wavemill disasm`: the code of an object, as llvm-objdump shows it, or as a source that assembles to it.
 
+use crate::input::{choose, label, open};
+use crate::output::{raw_stdout, written};
+use wavemill_asm::suggest::closest;
 use clap::Args;
+use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
-use wavemill_asm::objdump::{Label, Objdump};
+use wavemill_asm::objdump::{Before, Label, Objdump, Part, Shows};
+use wavemill_asm::restore;
 use wavemill_isa::{Target, target};
-use wavemill_object::read::File;
+use wavemill_object::elf::STT_AMDGPU_HSA_KERNEL;
+use wavemill_object::lines::{Line, Lines};
+use wavemill_object::read::{File, Section};
 
 const SHF_EXECINSTR: u64 = 4;
 const STT_OBJECT: u8 = 1;
@@ -14,17 +21,46 @@ const STT_FILE: u8 = 4;
 
 /// Arguments of `disasm`.
 #[derive(Args)]
+#[command(
+    after_help = "Code is shown in llvm-objdump's form, and after it the kernel descriptors as .amdhsa_kernel \
+directives; -d leaves these\nout and gives llvm-objdump -d's text. FILE may be a code object, an offload bundle (also \
+compressed) or a HIP program.\n\nTo change a kernel and put it back together:\n  wavemill disasm --asm k.hsaco > k.s && \
+wavemill asm k.s -o k.hsaco\nThat source has labels, descriptors, data, symbols and metadata; assembled and linked \
+unchanged it gives the same code\nobject but for debugging information and the producer's name. With --kernel it has \
+that kernel alone: functions that it calls\nand data that it uses elsewhere are not in it."
+)]
 pub struct Disasm {
-    /// The code object
+    /// The code object, bundle or program
     file: String,
+    /// Only code, without the kernel descriptors
+    #[arg(short = 'd')]
+    code_only: bool,
+    /// Only this kernel or function, with its descriptor
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Source lines between the instructions, from debugging information
+    #[arg(short = 'S', long)]
+    source: bool,
+    /// File names and line numbers between the instructions
+    #[arg(short, long)]
+    line_numbers: bool,
+    /// Names (L0, L1 …) for branch targets that have none
+    #[arg(long)]
+    symbolize_operands: bool,
+    /// A source that assembles to the same object
+    #[arg(long, conflicts_with_all = ["code_only", "source", "line_numbers", "symbolize_operands"])]
+    asm: bool,
     /// Disassemble for this processor instead of the one the object names
     #[arg(long, value_name = "NAME")]
     mcpu: Option<String>,
+    /// Which of several code objects: gfx90a, gfx90a:xnack-, or an id that `unbundle --list` shows
+    #[arg(long, value_name = "TARGET")]
+    target: Option<String>,
 }
 
 /// Runs `wavemill disasm`.
 pub fn run(args: &Disasm) -> ExitCode {
-    match text(args) {
+    match disasm(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("wavemill disasm: {message}");
@@ -33,44 +69,181 @@ pub fn run(args: &Disasm) -> ExitCode {
     }
 }
 
-fn text(args: &Disasm) -> Result<(), String> {
+fn disasm(args: &Disasm) -> Result<(), String> {
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
-    let data = std::fs::read(&args.file).map_err(|e| in_file(&e))?;
-    let file = File::parse(&data).map_err(|e| in_file(&e))?;
-    let target = match &args.mcpu {
-        Some(name) => Target::new(target::processor(name).ok_or_else(|| format!("no processor `{name}`"))?),
-        None => {
-            let id = file.target_id().map_err(|e| in_file(&e))?;
-            let id = id.ok_or_else(|| in_file(&"it does not say for which processor it is; use --mcpu"))?;
-            let cpu = target::processor(&id.processor);
-            Target::new(cpu.ok_or_else(|| {
-                in_file(&format!("it is for {}, which Wavemill does not know", id.processor))
-            })?)
-        }
-    };
-    let objdump = Objdump::new(target);
-    let mut out = std::fs::File::from(
-        std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned().map_err(|e| e.to_string())?,
-    );
-    let written = |r: std::io::Result<()>| match r {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
-        _ => Ok(()),
-    };
-    written(out.write_all(format!("\n{}:\tfile format elf64-amdgpu\n", args.file).as_bytes()))?;
-    for (number, section) in file.sections.iter().enumerate() {
-        if section.flags & SHF_EXECINSTR == 0 || section.data.is_empty() {
+    let bytes = open(&args.file)?;
+    let objects = choose(&args.file, &bytes, args.target.as_deref())?;
+    let mut out = raw_stdout()?;
+    let mut found = false;
+    for object in &objects {
+        let file = File::parse(&object.data).map_err(|e| in_file(&e))?;
+        if let Some(kernel) = &args.kernel
+            && !file.symbols.iter().any(|s| s.section != 0 && s.name == kernel)
+        {
             continue;
         }
-        let mut labels: Vec<Label<'_>> = file
-            .symbols
-            .iter()
-            .filter(|s| {
-                s.section as usize == number && !s.name.is_empty() && !matches!(s.ty, STT_SECTION | STT_FILE)
-            })
-            .map(|s| Label { address: s.value, name: s.name, data: s.ty == STT_OBJECT })
-            .collect();
-        labels.sort_by_key(|l| l.address);
-        written(objdump.section(section.name, section.address, section.data, &labels, &mut out))?;
+        found = true;
+        let target = target_of(args, &file)?;
+        if args.asm {
+            let text = restore::source(&file, target, args.kernel.as_deref()).map_err(|e| in_file(&e))?;
+            written(out.write_all(text.as_bytes()))?;
+            continue;
+        }
+        let entry = if object.id.is_empty() { String::new() } else { format!("({})", label(object)) };
+        let head = format!("\n{}{entry}:\tfile format elf64-amdgpu\n", args.file);
+        written(out.write_all(head.as_bytes()))?;
+        text(args, &file, target, &mut out)?;
+    }
+    match &args.kernel {
+        Some(kernel) if !found => {
+            let files: Vec<_> = objects.iter().filter_map(|o| File::parse(&o.data).ok()).collect();
+            let names = files.iter().flat_map(|f| f.symbols.iter().filter(|s| s.ty == 2).map(|s| s.name));
+            let hint = closest(kernel, names).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+            Err(in_file(&format!("there is no kernel or function {kernel} in it{hint}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What to disassemble for.
+fn target_of(args: &Disasm, file: &File<'_>) -> Result<Target, String> {
+    let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
+    if let Some(name) = &args.mcpu {
+        return Ok(Target::new(target::processor(name).ok_or_else(|| format!("no processor `{name}`"))?));
+    }
+    let id = file.target_id().map_err(|e| in_file(&e))?;
+    let id = id.ok_or_else(|| in_file(&"it does not say for which processor it is; use --mcpu"))?;
+    let cpu = target::processor(&id.processor);
+    let cpu =
+        cpu.ok_or_else(|| in_file(&format!("it is for {}, which Wavemill does not know", id.processor)))?;
+    let mut target = Target::new(cpu);
+    target.xnack = id.xnack.request();
+    target.sramecc = id.sramecc.request();
+    Ok(target)
+}
+
+fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> Result<(), String> {
+    let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
+    let objdump = Objdump::new(target, file.version());
+    let lines = match args.source || args.line_numbers {
+        true => Lines::read(file).map_err(|e| in_file(&e))?,
+        false => None,
+    };
+    if lines.is_none() && (args.source || args.line_numbers) {
+        eprintln!("wavemill disasm: {}: it has no source lines (.debug_line)", args.file);
+    }
+    let mut sources = Sources { files: HashMap::new(), text: args.source, places: args.line_numbers };
+    for (number, section) in file.sections.iter().enumerate() {
+        let code = section.flags & SHF_EXECINSTR != 0;
+        if section.data.is_empty() || (args.code_only && !code) {
+            continue;
+        }
+        let labels = labels(file, number, section);
+        let mut part = Part {
+            name: section.name,
+            base: section.address,
+            code: section.data,
+            labels: &labels,
+            symbolize: args.symbolize_operands,
+        };
+        let only: Vec<Label<'_>>;
+        if let Some(kernel) = &args.kernel {
+            let wanted = |l: &&Label<'_>| l.name.strip_suffix(".kd").unwrap_or(l.name) == kernel;
+            only = labels.iter().filter(wanted).cloned().collect();
+            let Some(first) = only.first() else { continue };
+            part.labels = &only;
+            if code {
+                (part.base, part.code) = extent(file, number, section, first, &labels);
+            }
+        }
+        if !code {
+            written(objdump.descriptors(&part, out))?;
+            continue;
+        }
+        let result = match &lines {
+            None => objdump.section(&part, None, out),
+            Some(lines) => {
+                let mut last = None;
+                let mut before = |address: u64, out: &mut Vec<u8>| {
+                    let line = lines.find(number as u32, address);
+                    if let Some(line) = line.filter(|l| last != Some(*l)) {
+                        sources.show(line, out);
+                        last = Some(line);
+                    }
+                };
+                objdump.section(&part, Some(&mut before as &mut Before<'_>), out)
+            }
+        };
+        written(result)?;
     }
     Ok(())
+}
+
+/// The names in a section, in order.
+fn labels<'a>(file: &File<'a>, number: usize, section: &Section<'_>) -> Vec<Label<'a>> {
+    let named =
+        |s: &&wavemill_object::read::Symbol<'a>| !s.name.is_empty() && !matches!(s.ty, STT_SECTION | STT_FILE);
+    let in_section = file.symbols.iter().filter(|s| s.section as usize == number).filter(named);
+    let mut labels: Vec<Label<'a>> = in_section
+        .map(|s| {
+            let descriptor = s.name.ends_with(".kd") && matches!(s.size, 0 | 64);
+            let shows = match s.ty {
+                STT_OBJECT if descriptor => Shows::Descriptor,
+                STT_OBJECT => Shows::Data,
+                STT_AMDGPU_HSA_KERNEL => Shows::KernelCode,
+                _ => Shows::Code,
+            };
+            Label { address: s.value, name: s.name, shows }
+        })
+        .filter(|l| l.address >= section.address)
+        .collect();
+    labels.sort_by_key(|l| l.address);
+    labels
+}
+
+/// The bytes of a function: as many as its symbol says, else up to the next label.
+fn extent<'a>(
+    file: &File<'a>,
+    number: usize,
+    section: &Section<'a>,
+    label: &Label<'_>,
+    labels: &[Label<'_>],
+) -> (u64, &'a [u8]) {
+    let symbol = file.symbols.iter().find(|s| s.section as usize == number && s.name == label.name);
+    let start = (label.address - section.address).min(section.data.len() as u64) as usize;
+    let next = labels.iter().map(|l| l.address).find(|a| *a > label.address);
+    let size = match symbol.map_or(0, |s| s.size) {
+        0 => next.map_or(u64::MAX, |n| n - label.address),
+        size => size,
+    };
+    let end = usize::try_from(size).ok().and_then(|s| start.checked_add(s)).unwrap_or(usize::MAX);
+    (label.address, &section.data[start..end.min(section.data.len())])
+}
+
+/// Source files, read when their first line is wanted.
+struct Sources {
+    files: HashMap<String, Option<Vec<String>>>,
+    text: bool,
+    places: bool,
+}
+
+impl Sources {
+    fn show(&mut self, line: Line<'_>, out: &mut Vec<u8>) {
+        let text = self.text.then(|| {
+            let lines = self.files.entry(line.file.to_owned()).or_insert_with(|| {
+                let bytes = std::fs::read(line.file);
+                let bytes = bytes.inspect_err(|e| eprintln!("wavemill disasm: {}: {e}", line.file)).ok()?;
+                Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+            });
+            lines.as_ref().and_then(|l| l.get(line.line as usize - 1))
+        });
+        let text = text.flatten();
+        // Without the text, the place is better than nothing.
+        if self.places || text.is_none() {
+            out.extend_from_slice(format!("; {}:{}\n", line.file, line.line).as_bytes());
+        }
+        if let Some(text) = text {
+            out.extend_from_slice(format!("; {text}\n").as_bytes());
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! `wavemill isa`: what the instruction table knows, for people and (`--json`) for programs.
 
-use crate::suggest::nearest;
+use wavemill_asm::suggest::closest;
 use clap::Subcommand;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -50,7 +50,7 @@ fn fail(message: &str) -> ExitCode {
 }
 
 fn hint(name: &str, candidates: impl Iterator<Item = &'static str>) -> String {
-    nearest(name, candidates).map(|n| format!("; did you mean {n}?")).unwrap_or_default()
+    closest(name, candidates).map(|n| format!("; did you mean {n}?")).unwrap_or_default()
 }
 
 fn list(mcpu: &str, json: bool, encoding: Option<&str>) -> ExitCode {

@@ -13,7 +13,6 @@ mod link;
 mod mc;
 mod output;
 mod run;
-mod suggest;
 mod unbundle;
 
 use clap::{Parser, Subcommand};

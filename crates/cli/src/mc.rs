@@ -3,7 +3,7 @@
 //! llvm-mc's options start with one dash or two and take their value after `=` or as the next word, so this reads
 //! them itself.
 
-use crate::suggest::nearest;
+use wavemill_asm::suggest::closest;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavemill_asm::source::{Origin, Severity, SourceMap, Sources};
@@ -103,7 +103,7 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
                 value = args.next().cloned();
             }
         } else if !FLAGS.contains(&name) {
-            let hint = nearest(name, VALUED.iter().chain(FLAGS).copied());
+            let hint = closest(name, VALUED.iter().chain(FLAGS).copied());
             let hint = hint.map(|h| format!("; did you mean -{h}?")).unwrap_or_default();
             return Err(Stop::Usage(format!("unknown option {arg}{hint}")));
         } else if value.is_some() {
@@ -162,7 +162,7 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
 /// The processor of a name.
 fn processor(name: &str) -> Result<&'static target::Processor, Stop> {
     target::processor(name).ok_or_else(|| {
-        let hint = nearest(name, target::processor_names()).map(|h| format!("; did you mean {h}?"));
+        let hint = closest(name, target::processor_names()).map(|h| format!("; did you mean {h}?"));
         let hint = hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into());
         Stop::Failed(format!("no processor `{name}`{hint}"))
     })

@@ -15,6 +15,7 @@ use wavemill_isa::{Target, target};
 use wavemill_machine::kernarg::{self, Value};
 use wavemill_machine::run::Launch;
 use wavemill_machine::{Completion, Kernel, Loaded, Machine, Options, loader};
+use wavemill_object::bundle;
 use wavemill_object::read::File;
 
 const AFTER_HELP: &str = "\
@@ -37,7 +38,7 @@ Exit status: 0 the kernel ran, 1 it could not or faulted, 2 wrong usage.";
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = AFTER_HELP)]
 pub struct Run {
-    /// Assembly source (.s), code object or relocatable object
+    /// Assembly source (.s), code object, relocatable object, offload bundle or HIP program
     file: PathBuf,
     /// Kernel to run; needed when there are several
     #[arg(long, value_name = "NAME")]
@@ -124,7 +125,7 @@ pub fn run(run: Run) -> ExitCode {
 /// The processor of a name.
 fn processor(name: &str) -> Result<&'static target::Processor, String> {
     target::processor(name).ok_or_else(|| {
-        let hint = crate::suggest::nearest(name, target::processor_names());
+        let hint = wavemill_asm::suggest::closest(name, target::processor_names());
         let hint = hint.map(|h| format!("; did you mean {h}?"));
         format!("no GPU `{name}`{}", hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into()))
     })
@@ -144,6 +145,7 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
         let (object, target) = source::assemble(&run.file, data, wanted)?;
         return Ok((run, object, target));
     }
+    let data = unbundle(&run, &data).map_err(|e| format!("{shown}: {e}"))?;
     let file = File::parse(&data).map_err(|e| format!("{shown}: {e}"))?;
     let (_, mut target) = loader::target_of(&file).map_err(|e| format!("{shown}: {e}"))?;
     if let Some(name) = &run.gpu {
@@ -151,6 +153,39 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
     }
     drop(file);
     Ok((run, data, target))
+}
+
+/// The code object to run: the file itself, or one of those that a bundle or HIP program holds, for the GPU asked for
+/// (gfx90a before others) and with the kernel asked for.
+fn unbundle(run: &Run, file: &[u8]) -> Result<Vec<u8>, String> {
+    let mut objects = bundle::code_objects(file).map_err(|e| e.to_string())?;
+    let cpu = |o: &bundle::CodeObject<'_>| {
+        let file = File::parse(&o.data).ok()?;
+        loader::target_of(&file).ok().map(|(_, target)| target.cpu)
+    };
+    if objects.len() < 2 {
+        let only = objects.pop().ok_or("there is no code object for a GPU in it")?;
+        return Ok(only.data.into_owned());
+    }
+    let wanted = run.gpu.as_deref().map(processor).transpose()?;
+    let ids: Vec<String> = objects.iter().map(|o| o.id.clone()).collect();
+    objects.retain(|o| cpu(o).is_some_and(|c| wanted.is_none_or(|w| w == c)));
+    if objects.is_empty() {
+        return Err(format!(
+            "none of its code objects is for {}: {}",
+            run.gpu.as_deref().unwrap_or("a GPU Wavemill knows"),
+            ids.join(", ")
+        ));
+    }
+    let has = |o: &bundle::CodeObject<'_>| {
+        let kernels = File::parse(&o.data)
+            .ok()
+            .and_then(|f| Some(f.kernels().ok()?.iter().map(|k| k.name.to_owned()).collect::<Vec<_>>()));
+        let kernels = kernels.unwrap_or_default();
+        run.kernel.as_ref().map_or(!kernels.is_empty(), |k| kernels.contains(k))
+    };
+    objects.sort_by_key(|o| (!has(o), cpu(o).is_none_or(|c| c.name != "gfx90a")));
+    Ok(objects.swap_remove(0).data.into_owned())
 }
 
 fn perform(run: Run) -> Result<bool, String> {
@@ -261,7 +296,7 @@ fn pick<'a>(object: &'a Loaded, name: Option<&str>) -> Result<&'a Kernel, String
     match (name, object.kernels.as_slice()) {
         (_, []) => Err("it has no kernels".into()),
         (Some(name), _) => object.kernel(name).map(|k| &**k).ok_or_else(|| {
-            let hint = crate::suggest::nearest(name, names().into_iter());
+            let hint = wavemill_asm::suggest::closest(name, names().into_iter());
             let hint = hint.map(|h| format!("; did you mean {h}?"));
             let hint = hint.unwrap_or_else(|| format!("; it has {}", listed(&names())));
             format!("it has no kernel `{name}`{hint}")

@@ -122,24 +122,9 @@ fn read(p: &mut Parser<'_>) -> Result<Block, Diag> {
 #[cold]
 fn unknown(name: &str, at: Span) -> Diag {
     let known = descriptor::FIELDS.iter().map(|f| f.directive).filter(|d| !d.is_empty());
-    let near = known.min_by_key(|d| distance(name, d)).filter(|d| distance(name, d) <= name.len() / 3);
+    let near = crate::suggest::closest(name, known);
     let hint = near.map_or(String::new(), |d| format!(", did you mean {d}?"));
     Diag::error(at, format!("unknown .amdhsa_kernel directive{hint}"))
-}
-
-/// How many letters must change to make `a` into `b`.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// Takes one directive's value.

@@ -1,6 +1,6 @@
 //! From a mnemonic to a row: suffixes that force an encoding, other names, and what to say when there is none.
 
-use super::suggest;
+use crate::suggest;
 use crate::lex::Token;
 use crate::parser::Parser;
 use crate::source::Diag;

@@ -16,7 +16,6 @@ mod operand;
 mod register;
 mod salu;
 mod special;
-mod suggest;
 mod valu;
 
 use crate::expr::{BinOp, Expr, Op as ExprOp, Variant, write_int};

@@ -406,7 +406,7 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// The name among `allowed` that a misspelt one is closest to.
 pub(super) fn closest(name: &str, allowed: Set) -> Option<&'static str> {
-    super::suggest::closest(name, allowed.names())
+    crate::suggest::closest(name, allowed.names())
 }
 
 /// `[0,1,…]` with up to four elements.

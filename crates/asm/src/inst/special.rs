@@ -128,7 +128,7 @@ fn name_or_number(
         Some(value) => Ok((value, None)),
         None => {
             let near =
-                super::suggest::closest(word, table.iter().filter(|n| n.on(&p.target)).map(|n| n.name));
+                crate::suggest::closest(word, table.iter().filter(|n| n.on(&p.target)).map(|n| n.name));
             let hint = near.map_or(String::new(), |n| format!(": did you mean {n}?"));
             Err(Diag::error(at, format!("expected {what} or a number{hint}")))
         }

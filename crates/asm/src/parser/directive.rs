@@ -259,31 +259,10 @@ impl Parser<'_> {
 fn unknown(p: &Parser<'_>, name: &str) -> Diag {
     let names = DIRECTIVES.iter().chain(ELF_DIRECTIVES).map(|(n, _)| *n);
     let names = names.chain(CONDITIONALS.iter().copied()).chain(AMD_NAMES.iter().copied());
-    let nearest = names.map(|n| (edit_distance(name, n), n)).min();
-    match nearest {
-        Some((distance, nearest)) if distance <= 2 && distance < name.len() / 2 => {
-            Diag::error(p.statement, format!("unknown directive, did you mean: {nearest}?"))
-        }
-        _ => Diag::error(p.statement, "unknown directive"),
+    match crate::suggest::closest(&name.to_ascii_lowercase(), names) {
+        Some(near) => Diag::error(p.statement, format!("unknown directive, did you mean: {near}?")),
+        None => Diag::error(p.statement, "unknown directive"),
     }
-}
-
-/// How many letters must be put in, taken out or changed to get from one word to the other.
-pub fn edit_distance(a: &str, b: &str) -> usize {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len().abs_diff(b.len()) > 3 {
-        return usize::MAX;
-    }
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(!x.eq_ignore_ascii_case(y));
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ fn distance(a: &[u8], b: &[u8], limit: usize) -> usize {
 }
 
 /// The name nearest to `word`, if one is near enough to have been meant.
-pub(super) fn closest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+pub fn closest<'n>(word: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     // Nothing longer than the longest mnemonic can be near one.
     if word.len() > 64 {
         return None;
