@@ -53,9 +53,9 @@ amdhsa.kernels:
     .vgpr_count: 3
     .max_flat_workgroup_size: 1024
     .args:
-      - {.name: 'n', .offset: 0, .size: 4, .value_kind: by_value}
+      - {.name: count, .offset: 0, .size: 4, .value_kind: by_value}
       - {.name: a, .offset: 4, .size: 4, .value_kind: by_value}
       - {.name: x, .offset: 8, .size: 8, .value_kind: global_buffer, .address_space: global}
-      - {.name: 'y', .offset: 16, .size: 8, .value_kind: global_buffer, .address_space: global}
+      - {.name: inout, .offset: 16, .size: 8, .value_kind: global_buffer, .address_space: global}
 ...
         .end_amdgpu_metadata

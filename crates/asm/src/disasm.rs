@@ -175,7 +175,11 @@ fn reencoded(inst: &Inst, target: &Target) -> Inst {
         let int16 = op.ty.bits == 16 && op.ty.count == 1 && !op.ty.is_float();
         if op.role == Role::Waitcnt {
             shown.put(field, code);
-        } else if int16 && inst.is_vop3_layout() && op.role.source_index().is_some() && (240..=248).contains(&code) {
+        } else if int16
+            && inst.is_vop3_layout()
+            && op.role.source_index().is_some()
+            && (240..=248).contains(&code)
+        {
             shown.put(field, regs::LITERAL);
         }
     }

@@ -356,10 +356,11 @@ fn mentions(expr: &Expr, symbol: SymId, symbols: &Symbols, depth: u32, fuel: &mu
     *fuel -= 1;
     match expr {
         Expr::Const(_) => false,
-        Expr::Sym(id, _) => {
-            *id == symbol
-                || symbols[*id].value.as_ref().is_some_and(|v| mentions(v, symbol, symbols, depth + 1, fuel))
-        }
+        // What an assigned symbol is set to now will stay, even if it is this very symbol.
+        Expr::Sym(id, _) => match &symbols[*id].value {
+            Some(value) => mentions(value, symbol, symbols, depth + 1, fuel),
+            None => *id == symbol,
+        },
         Expr::Tree(tree) => tree.args.iter().any(|arg| mentions(arg, symbol, symbols, depth + 1, fuel)),
     }
 }

@@ -66,8 +66,12 @@ pub static SYSTEM_OPS: &[Name] = &[
 ];
 
 /// Operations of MSG_GS and MSG_GS_DONE (bits 6:4).
-pub static GS_OPS: &[Name] =
-    &[n("GS_OP_NOP", 0, 6, 9), n("GS_OP_CUT", 1, 6, 9), n("GS_OP_EMIT", 2, 6, 9), n("GS_OP_EMIT_CUT", 3, 6, 9)];
+pub static GS_OPS: &[Name] = &[
+    n("GS_OP_NOP", 0, 6, 9),
+    n("GS_OP_CUT", 1, 6, 9),
+    n("GS_OP_EMIT", 2, 6, 9),
+    n("GS_OP_EMIT_CUT", 3, 6, 9),
+];
 
 /// Hardware registers of S_GETREG and S_SETREG.
 pub static HWREGS: &[Name] = &[

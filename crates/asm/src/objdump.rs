@@ -1,9 +1,24 @@
 //! A section of code as `llvm-objdump -d` shows it: labels, instructions with their addresses and dwords, branch
-//! targets by name, data in code symbols of objects as a dump.
+//! targets by name, data in code symbols of objects as a dump, kernel descriptors as directives.
 
 use crate::disasm::Disassembler;
 use std::io::Write;
 use wavemill_isa::{Enc, Inst, Role, Target};
+use wavemill_object::descriptor::{self, Descriptor};
+use wavemill_object::kernel_code::{self, KernelCode};
+
+/// What a label names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shows {
+    /// Instructions.
+    Code,
+    /// Bytes.
+    Data,
+    /// A kernel descriptor.
+    Descriptor,
+    /// Code object v2's `amd_kernel_code_t`, and instructions after it.
+    KernelCode,
+}
 
 /// A name for an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,9 +27,29 @@ pub struct Label<'a> {
     pub address: u64,
     /// Name.
     pub name: &'a str,
-    /// It names data, not code.
-    pub data: bool,
+    /// What it names.
+    pub shows: Shows,
 }
+
+/// Writes what shall stand before the instruction at an address.
+pub type Before<'a> = dyn FnMut(u64, &mut Vec<u8>) + 'a;
+
+/// A section to show.
+pub struct Part<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Address of its first byte.
+    pub base: u64,
+    /// Its contents.
+    pub code: &'a [u8],
+    /// Names in it, sorted by address; of several at one address the last is shown.
+    pub labels: &'a [Label<'a>],
+    /// Branch targets without a name get one, `L0` and so on in every function, as --symbolize-operands asks for.
+    pub symbolize: bool,
+}
+
+/// A label with its address, in order: what runs are made of.
+type Start<'a> = (u64, &'a str, Shows);
 
 /// Bytes of text after which it is written out: small enough to stay in the cache.
 const FLUSH: usize = 1 << 16;
@@ -47,63 +82,146 @@ fn hex32(value: u32, out: &mut Vec<u8>) {
 /// Disassembles sections for one target.
 pub struct Objdump {
     dis: Disassembler,
+    version: u8,
 }
 
 impl Objdump {
-    /// For a target.
-    pub fn new(target: Target) -> Self {
-        Objdump { dis: Disassembler::new(target) }
+    /// For a target and a code object version.
+    pub fn new(target: Target, version: u8) -> Self {
+        Objdump { dis: Disassembler::new(target), version }
     }
 
-    /// Writes a section's text. `labels` are sorted by address; of several at one address the last is shown.
+    /// Writes a section's text.
     pub fn section(
         &self,
-        name: &str,
-        base: u64,
-        code: &[u8],
-        labels: &[Label<'_>],
+        part: &Part<'_>,
+        mut before: Option<&mut Before<'_>>,
         sink: &mut dyn Write,
     ) -> std::io::Result<()> {
+        let Part { name, base, code, labels, symbolize } = *part;
         let out = &mut Vec::with_capacity(2 * FLUSH);
         out.extend_from_slice(b"\nDisassembly of section ");
         out.extend_from_slice(name.as_bytes());
         out.extend_from_slice(b":\n");
-        let end = base + code.len() as u64;
-        let inside: Vec<&Label<'_>> = labels.iter().filter(|l| l.address >= base && l.address < end).collect();
-        let mut starts: Vec<(u64, &str, bool)> = Vec::new();
-        for label in &inside {
+        let end = base.saturating_add(code.len() as u64);
+        let inside = labels.iter().filter(|l| l.address >= base && l.address < end);
+        let mut starts: Vec<Start<'_>> = Vec::new();
+        for label in inside {
             if starts.last().is_some_and(|s| s.0 == label.address) {
                 starts.pop();
             }
-            starts.push((label.address, label.name, label.data));
+            starts.push((label.address, label.name, label.shows));
         }
         if starts.first().is_none_or(|s| s.0 != base) && base < end {
-            starts.insert(0, (base, name, false));
+            starts.insert(0, (base, name, Shows::Code));
         }
-        for (i, &(address, label, data)) in starts.iter().enumerate() {
+        let numbers: Vec<String>;
+        if symbolize {
+            let targets = self.unnamed_targets(base, code, &starts);
+            numbers = (0..targets.len()).map(|n| format!("L{n}")).collect();
+            starts = with_numbers(&starts, &targets, &numbers);
+        }
+        for (i, &(address, label, shows)) in starts.iter().enumerate() {
             let stop = starts.get(i + 1).map_or(end, |s| s.0);
-            out.push(b'\n');
-            hex_lower(address, out);
-            out.extend_from_slice(b" <");
-            out.extend_from_slice(label.as_bytes());
-            out.extend_from_slice(b">:\n");
+            head(address, label, out);
             let bytes = &code[(address - base) as usize..(stop - base) as usize];
-            if data {
-                dump(address, bytes, out);
-            } else {
-                // An instruction may look past the label that ends its run; the bytes beyond are the section's.
-                self.run(address, bytes, &code[(address - base) as usize..], &starts, out, sink)?;
+            let skip = match shows {
+                Shows::Data => {
+                    dump(address, bytes, out);
+                    continue;
+                }
+                Shows::Descriptor => self.descriptor(label, bytes, out),
+                Shows::KernelCode => kernel_code_text(bytes, out),
+                Shows::Code => 0,
+            };
+            let bytes = &bytes[skip..];
+            if skip == descriptor::SIZE && bytes.iter().all(|b| *b == 0) {
+                continue;
             }
+            let at = (address - base) as usize + skip;
+            // An instruction may look past the label that ends its run; the bytes beyond are the section's.
+            self.run(base + at as u64, bytes, &code[at..], &starts, before.as_deref_mut(), out, sink)?;
         }
         sink.write_all(out)
     }
 
+    /// Writes the kernel descriptors of a section that is no code.
+    pub fn descriptors(&self, part: &Part<'_>, sink: &mut dyn Write) -> std::io::Result<()> {
+        let out = &mut Vec::new();
+        for label in part.labels.iter().filter(|l| l.shows == Shows::Descriptor) {
+            let at = label.address.checked_sub(part.base).and_then(|at| usize::try_from(at).ok());
+            let Some(bytes) = at.and_then(|at| part.code.get(at..)) else { continue };
+            if out.is_empty() {
+                out.extend_from_slice(format!("\nDisassembly of section {}:\n", part.name).as_bytes());
+            }
+            head(label.address, label.name, out);
+            self.descriptor(label.name, bytes, out);
+        }
+        sink.write_all(out)
+    }
+
+    /// Writes the directives of the descriptor that `bytes` start with; returns its size.
+    fn descriptor(&self, name: &str, bytes: &[u8], out: &mut Vec<u8>) -> usize {
+        let Some(d) = Descriptor::read(bytes) else {
+            let message = format!("; error decoding {name}: {} bytes are too few\n", bytes.len());
+            out.extend_from_slice(message.as_bytes());
+            return byte_lines(bytes, out);
+        };
+        let (lines, unsaid) = d.directives(self.dis.decoder().target(), self.version);
+        if !unsaid.is_empty() {
+            let message = format!(
+                "; error decoding {name}: no directive sets {}\n; decoding failed region as bytes\n",
+                unsaid.join(", ")
+            );
+            out.extend_from_slice(message.as_bytes());
+            return byte_lines(&d.0, out);
+        }
+        let kernel = name.strip_suffix(".kd").unwrap_or(name);
+        out.extend_from_slice(format!(".amdhsa_kernel {kernel}\n").as_bytes());
+        for (directive, value) in lines {
+            out.extend_from_slice(format!("\t{directive} {value}\n").as_bytes());
+        }
+        out.extend_from_slice(b".end_amdhsa_kernel\n");
+        descriptor::SIZE
+    }
+
+    /// Branch targets in the section that no label names, sorted.
+    fn unnamed_targets(&self, base: u64, code: &[u8], starts: &[Start<'_>]) -> Vec<u64> {
+        let end = base + code.len() as u64;
+        let mut targets = Vec::new();
+        for (i, &(address, _, shows)) in starts.iter().enumerate() {
+            let stop = starts.get(i + 1).map_or(end, |s| s.0);
+            let mut address = match shows {
+                Shows::Data | Shows::Descriptor => continue,
+                Shows::KernelCode => address + (kernel_code::SIZE as u64).min(stop - address),
+                Shows::Code => address,
+            };
+            while address < stop {
+                let bytes = &code[(address - base) as usize..];
+                let length = match self.dis.decoder().decode_bytes(bytes) {
+                    Ok(inst) => {
+                        targets.extend(branch_target(&inst, address).filter(|t| (base..end).contains(t)));
+                        inst.len.into()
+                    }
+                    Err(_) => 4,
+                };
+                address += length;
+            }
+        }
+        targets.sort_unstable();
+        targets.dedup();
+        targets.retain(|t| starts.binary_search_by_key(t, |s| s.0).is_err());
+        targets
+    }
+
+    #[allow(clippy::too_many_arguments)] // a run, what surrounds it, and where its text goes
     fn run(
         &self,
         mut address: u64,
         bytes: &[u8],
         ahead: &[u8],
-        labels: &[(u64, &str, bool)],
+        labels: &[Start<'_>],
+        mut before: Option<&mut Before<'_>>,
         out: &mut Vec<u8>,
         sink: &mut dyn Write,
     ) -> std::io::Result<()> {
@@ -112,6 +230,9 @@ impl Objdump {
             if out.len() > FLUSH {
                 sink.write_all(out)?;
                 out.clear();
+            }
+            if let Some(before) = &mut before {
+                before(address, out);
             }
             let start = out.len();
             out.push(b'\t');
@@ -162,8 +283,8 @@ impl Objdump {
     }
 }
 
-/// Where a branch goes.
-fn branch_target(inst: &Inst, address: u64) -> Option<u64> {
+/// Where a branch goes; `None` for other instructions.
+pub fn branch_target(inst: &Inst, address: u64) -> Option<u64> {
     if inst.row.enc != Enc::Sopp {
         return None;
     }
@@ -172,8 +293,51 @@ fn branch_target(inst: &Inst, address: u64) -> Option<u64> {
     Some(address.wrapping_add_signed(4 + 4 * words))
 }
 
+/// The labels with the numbered targets between them; numbers start anew at every label.
+fn with_numbers<'a>(starts: &[Start<'a>], targets: &[u64], numbers: &'a [String]) -> Vec<Start<'a>> {
+    let mut all = Vec::with_capacity(starts.len() + targets.len());
+    let mut rest = targets;
+    for (i, start) in starts.iter().enumerate() {
+        all.push(*start);
+        let stop = starts.get(i + 1).map_or(u64::MAX, |s| s.0);
+        let (here, after) = rest.split_at(rest.partition_point(|t| *t < stop));
+        all.extend(here.iter().zip(numbers).map(|(t, n)| (*t, n.as_str(), Shows::Code)));
+        rest = after;
+    }
+    all
+}
+
+/// Writes an address and its label.
+fn head(address: u64, label: &str, out: &mut Vec<u8>) {
+    out.push(b'\n');
+    hex_lower(address, out);
+    out.extend_from_slice(b" <");
+    out.extend_from_slice(label.as_bytes());
+    out.extend_from_slice(b">:\n");
+}
+
+/// Writes bytes that cannot be shown otherwise, as llvm-objdump does; returns how many.
+fn byte_lines(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    for byte in bytes {
+        out.extend_from_slice(format!("\t.byte\t {byte:#X}\n").replace("0X", "0x").as_bytes());
+    }
+    bytes.len()
+}
+
+/// Writes the `amd_kernel_code_t` that `bytes` start with; returns its size.
+pub fn kernel_code_text(bytes: &[u8], out: &mut Vec<u8>) -> usize {
+    let Some(code) = KernelCode::read(bytes) else { return 0 };
+    out.extend_from_slice(b"\t.amd_kernel_code_t\n");
+    for field in kernel_code::FIELDS.iter().filter(|f| f.listed) {
+        let line = format!("\t\t{} = {}\n", field.name, code.listed_value(field));
+        out.extend_from_slice(line.as_bytes());
+    }
+    out.extend_from_slice(b"\t.end_amd_kernel_code_t\n");
+    kernel_code::SIZE
+}
+
 /// The label at or before an address, and the distance from it.
-fn named<'a>(labels: &[(u64, &'a str, bool)], address: u64) -> Option<(&'a str, u64)> {
+fn named<'a>(labels: &[Start<'a>], address: u64) -> Option<(&'a str, u64)> {
     let after = labels.partition_point(|l| l.0 <= address);
     let label = labels.get(after.checked_sub(1)?)?;
     Some((label.1, address - label.0))

@@ -2,6 +2,7 @@
 
 use crate::expr::{BinOp, Expr, MAX_DEPTH, MAX_STEPS, Op, UnOp};
 use crate::section::SectionId;
+use crate::source::Span;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -93,6 +94,8 @@ pub struct Symbol {
     pub name: Box<str>,
     /// What it was set to, for `.set` and `=`.
     pub value: Option<Expr>,
+    /// Where in the source it was set so.
+    pub value_span: Option<Span>,
     /// Where it stands, for a label.
     pub place: Option<Place>,
     /// Storage the linker shall make.
@@ -171,9 +174,10 @@ pub struct Symbols {
     all: Vec<Symbol>,
     by_name: NameMap<Box<str>, SymId>,
     next_temporary: u32,
-    /// How often each numeric label was defined, and the symbols of its instances.
-    directional: HashMap<u64, Vec<SymId>>,
-    directional_count: HashMap<u64, usize>,
+    /// Numeric labels: the symbol of each definition, counted from one.
+    directional: HashMap<(u64, u64), SymId>,
+    /// How often each was defined.
+    directional_count: HashMap<u64, u64>,
 }
 
 impl Index<SymId> for Symbols {
@@ -209,6 +213,7 @@ impl Symbols {
         self.all.push(Symbol {
             name: name.clone(),
             value: None,
+            value_span: None,
             place: None,
             common: None,
             size: None,
@@ -244,26 +249,25 @@ impl Symbols {
 
     /// The symbol `1b` (`before`) or `1f` stands for here.
     pub fn directional(&mut self, label: u64, before: bool) -> SymId {
+        // A `1b` without a definition gets a symbol too, one that is never defined.
         let count = self.directional_count.get(&label).copied().unwrap_or(0);
-        // Instance n is the n-th definition; `1f` is the next one, `1b` the last one made.
-        let wanted = if before { count.wrapping_sub(1) } else { count };
-        self.instance(label, if wanted == usize::MAX { 0 } else { wanted })
+        self.instance(label, if before { count } else { count + 1 })
     }
 
     /// The symbol a definition `1:` here gets.
     pub fn define_directional(&mut self, label: u64) -> SymId {
         let count = self.directional_count.entry(label).or_insert(0);
-        let wanted = *count;
         *count += 1;
+        let wanted = *count;
         self.instance(label, wanted)
     }
 
-    fn instance(&mut self, label: u64, wanted: usize) -> SymId {
-        if let Some(id) = self.directional.get(&label).and_then(|all| all.get(wanted)) {
+    fn instance(&mut self, label: u64, number: u64) -> SymId {
+        if let Some(id) = self.directional.get(&(label, number)) {
             return *id;
         }
         let id = self.temporary();
-        self.directional.entry(label).or_default().push(id);
+        self.directional.insert((label, number), id);
         id
     }
 

@@ -2,11 +2,11 @@
 
 use crate::input::open;
 use crate::link::Undefined;
-use wavemill_asm::suggest::closest;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use wavemill_asm::suggest::closest;
 use wavemill_asm::{Options, Os, OutputType, assemble, elf};
 use wavemill_isa::{Target, target};
 use wavemill_object::link::{Input, link};

@@ -2,13 +2,13 @@
 
 use crate::input::{choose, label, open};
 use crate::output::{raw_stdout, written};
-use wavemill_asm::suggest::closest;
 use clap::Args;
 use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
 use wavemill_asm::objdump::{Before, Label, Objdump, Part, Shows};
 use wavemill_asm::restore;
+use wavemill_asm::suggest::closest;
 use wavemill_isa::{Target, target};
 use wavemill_object::elf::STT_AMDGPU_HSA_KERNEL;
 use wavemill_object::lines::{Line, Lines};
@@ -181,8 +181,9 @@ fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> 
 
 /// The names in a section, in order.
 fn labels<'a>(file: &File<'a>, number: usize, section: &Section<'_>) -> Vec<Label<'a>> {
-    let named =
-        |s: &&wavemill_object::read::Symbol<'a>| !s.name.is_empty() && !matches!(s.ty, STT_SECTION | STT_FILE);
+    let named = |s: &&wavemill_object::read::Symbol<'a>| {
+        !s.name.is_empty() && !matches!(s.ty, STT_SECTION | STT_FILE)
+    };
     let in_section = file.symbols.iter().filter(|s| s.section as usize == number).filter(named);
     let mut labels: Vec<Label<'a>> = in_section
         .map(|s| {

@@ -15,9 +15,11 @@ use wavemill_object::read::File;
 
 /// Arguments of `inspect`.
 #[derive(Args)]
-#[command(after_help = "Without a choice everything but the descriptors is shown. FILE may be a code object, an \
+#[command(
+    after_help = "Without a choice everything but the descriptors is shown. FILE may be a code object, an \
 offload bundle (also compressed)\nor a HIP program.\n\nOccupancy is the number of waves that fit on a SIMD at the \
-largest work-group the kernel allows; LDS that is asked for\nwhen the kernel is launched is not known and not counted.")]
+largest work-group the kernel allows; LDS that is asked for\nwhen the kernel is launched is not known and not counted."
+)]
 pub struct Inspect {
     /// The code object, bundle or program
     file: String,

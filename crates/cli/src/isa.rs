@@ -1,9 +1,9 @@
 //! `wavemill isa`: what the instruction table knows, for people and (`--json`) for programs.
 
-use wavemill_asm::suggest::closest;
 use clap::Subcommand;
 use std::fmt::Write as _;
 use std::process::ExitCode;
+use wavemill_asm::suggest::closest;
 use wavemill_isa::row::{ABSENT, counter, flag, state};
 use wavemill_isa::{Access, Enc, Form, Kind, Level, Operand, ROWS, Row, Ty, encoding, lookup, target};
 

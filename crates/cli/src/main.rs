@@ -19,7 +19,11 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "wavemill", version, about = "AMD GPU code without the GPU: assemble, disassemble, explain, run")]
+#[command(
+    name = "wavemill",
+    version,
+    about = "AMD GPU code without the GPU: assemble, disassemble, explain, run"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -3,10 +3,10 @@
 //! llvm-mc's options start with one dash or two and take their value after `=` or as the next word, so this reads
 //! them itself.
 
-use wavemill_asm::suggest::closest;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use wavemill_asm::source::{Origin, Severity, SourceMap, Sources};
+use wavemill_asm::suggest::closest;
 use wavemill_asm::{Options, Os, OutputType, assemble, disasm, elf};
 use wavemill_isa::{Level, Target, target};
 
@@ -253,7 +253,9 @@ fn perform(job: &Job) -> Result<bool, Stop> {
         match job.options.output {
             OutputType::Asm => bytes.extend_from_slice(&result.text),
             OutputType::Obj if result.failed() => {}
-            OutputType::Obj => bytes.extend_from_slice(&elf::write(&result).map_err(|e| Stop::Failed(e.to_string()))?),
+            OutputType::Obj => {
+                bytes.extend_from_slice(&elf::write(&result).map_err(|e| Stop::Failed(e.to_string()))?)
+            }
             OutputType::Null => {}
         }
         (bytes, result.render_diagnostics(), result.failed())

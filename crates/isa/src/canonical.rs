@@ -260,7 +260,8 @@ impl Copy<'_> {
             if is_literal {
                 // A 16-bit operand does not see the upper half.
                 let seen = if op.ty.bits == 16 && op.ty.count == 1 { literal & 0xffff } else { literal };
-                let code = regs::inline_code(op.ty, literal, level).or_else(|| regs::inline_code(op.ty, seen, level));
+                let code = regs::inline_code(op.ty, literal, level)
+                    .or_else(|| regs::inline_code(op.ty, seen, level));
                 match code {
                     Some(code) => self.to.put(field, code),
                     None => left = true,

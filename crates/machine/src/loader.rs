@@ -19,6 +19,7 @@ const PF_W: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
 const SHT_RELA: u32 = 4;
 const SHF_ALLOC: u64 = 2;
+const SHF_EXECINSTR: u64 = 4;
 const SHN_UNDEF: u16 = 0;
 const SHN_ABS: u16 = 0xfff1;
 const STB_WEAK: u8 = 2;
@@ -154,7 +155,8 @@ pub fn load(
     for relocation in relocations(&file)? {
         relocate(&region, bias, &relocation, &symbols, externs)?;
     }
-    let kernels = kernels(&file, bias, target)?;
+    let calls = makes_calls(&file, target);
+    let kernels = kernels(&file, bias, target, calls)?;
     let mut places: Vec<Symbol> = file
         .symbols
         .iter()
@@ -349,7 +351,19 @@ fn relocate(
     Ok(())
 }
 
-fn kernels(file: &File<'_>, bias: u64, target: &Target) -> Result<Vec<Arc<Kernel>>, LoadError> {
+/// Whether there is an S_SWAPPC_B64 or S_CALL_B64 in the code. Compilers state the stack of functions that call
+/// themselves as if they did not, so kernels of such files get some more.
+fn makes_calls(file: &File<'_>, target: &Target) -> bool {
+    let swappc = if target.level().is_vi_plus() { 0x1e } else { 0x21 };
+    let call = |word: u32| {
+        (word & 0xff80_ff00) == 0xbe80_0000 | swappc << 8
+            || target.level().is_gfx9() && (word & 0xff80_0000) == 0xba80_0000
+    };
+    let mut code = file.sections.iter().filter(|s| s.flags & SHF_EXECINSTR != 0);
+    code.any(|s| s.data.chunks_exact(4).any(|w| call(u32::from_le_bytes([w[0], w[1], w[2], w[3]]))))
+}
+
+fn kernels(file: &File<'_>, bias: u64, target: &Target, calls: bool) -> Result<Vec<Arc<Kernel>>, LoadError> {
     let found = file.kernels().map_err(|e| LoadError(e.to_string()))?;
     let metadata = file.kernel_metadata().map_err(|e| LoadError(e.to_string()))?;
     let by_symbol = |symbol: &str, name: &str| metadata.iter().find(|m| m.symbol == symbol || m.name == name);
@@ -358,7 +372,9 @@ fn kernels(file: &File<'_>, bias: u64, target: &Target) -> Result<Vec<Arc<Kernel
         let Some(entry) = k.entry else { continue };
         let object = k.symbol.value.wrapping_add(bias);
         let meta = by_symbol(k.symbol.name, k.name);
-        kernels.push(Arc::new(Kernel::new(k.name, object, entry.wrapping_add(bias), &k.form, meta, target)));
+        let mut kernel = Kernel::new(k.name, object, entry.wrapping_add(bias), &k.form, meta, target);
+        kernel.setup.dynamic_stack |= calls && kernel.setup.private_bytes > 0;
+        kernels.push(Arc::new(kernel));
     }
     Ok(kernels)
 }

@@ -8,6 +8,7 @@ pub mod descriptor;
 pub mod elf;
 pub mod kernel_code;
 pub mod limits;
+pub mod lines;
 pub mod link;
 pub mod metadata;
 pub mod read;

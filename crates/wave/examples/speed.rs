@@ -53,7 +53,11 @@ fn main() {
             let mut wave = Wave::new(&target, Shape { vgprs: 32, agprs: 0 });
             for r in 1..8u16 {
                 for (lane, v) in wave.vgpr_mut(r).expect("in range").iter_mut().enumerate() {
-                    *v = if r < 4 { (1.0 + lane as f32 * 0.01 * r as f32).to_bits() } else { lane as u32 * 77 + r as u32 };
+                    *v = if r < 4 {
+                        (1.0 + lane as f32 * 0.01 * r as f32).to_bits()
+                    } else {
+                        lane as u32 * 77 + r as u32
+                    };
                 }
             }
             wave.pc = code.as_ptr() as u64;

@@ -32,7 +32,9 @@ pub(crate) unsafe fn read(p: *const u8, bytes: u8) -> u32 {
         match bytes {
             1 => p.read_volatile() as u32,
             2 => p.cast::<u16>().read_unaligned() as u32,
-            _ if p as usize & 3 == 0 => AtomicU32::from_ptr(p.cast::<u32>().cast_mut()).load(Ordering::Relaxed),
+            _ if p as usize & 3 == 0 => {
+                AtomicU32::from_ptr(p.cast::<u32>().cast_mut()).load(Ordering::Relaxed)
+            }
             _ => p.cast::<u32>().read_unaligned(),
         }
     }

@@ -28,6 +28,6 @@ pub mod state;
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
 pub use group::{GroupShared, Lds};
 pub use interp::Interp;
-pub use simd::Simd;
 pub use mem::{Memory, Range};
+pub use simd::Simd;
 pub use state::{Clock, Shape, Vgpr, Wave, mode};

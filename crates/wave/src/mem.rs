@@ -76,7 +76,8 @@ impl Memory {
     /// The range nearest to an address, for fault reports.
     pub fn nearest(&self, address: u64) -> Option<Range> {
         let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
-        let distance = |r: &Range| if address < r.start { r.start - address } else { address.saturating_sub(r.end - 1) };
+        let distance =
+            |r: &Range| if address < r.start { r.start - address } else { address.saturating_sub(r.end - 1) };
         ranges.iter().min_by_key(|r| distance(r)).copied()
     }
 

@@ -130,7 +130,8 @@ pub fn bench(wavemill: &Path) -> Result<(), String> {
         let batch = random_texts(target::processor(cpu).expect("a known name"), 50_000, &mut random);
         let theirs = encodings(&mut Command::new("llvm-mc-19"), cpu, &batch)?;
         let ours = encodings(Command::new(wavemill).arg("mc"), cpu, &batch)?;
-        let both = batch.into_iter().zip(theirs.iter().zip(&ours)).filter(|(_, (t, o))| t.is_some() && o.is_some());
+        let both =
+            batch.into_iter().zip(theirs.iter().zip(&ours)).filter(|(_, (t, o))| t.is_some() && o.is_some());
         lines.extend(both.map(|(line, _)| line));
     }
     lines.truncate(LINES);
@@ -151,9 +152,10 @@ pub fn bench(wavemill: &Path) -> Result<(), String> {
         let ratio = theirs.as_secs_f64() / ours.as_secs_f64();
         println!("{what:<28} LLVM {theirs:>10.1?}   Wavemill {ours:>10.1?}   {ratio:>5.1} times as fast");
     };
-    for (what, extra) in
-        [("assemble to text", &["-show-encoding"][..]), ("assemble to an object", &["-filetype=obj", "-o", "/dev/null"])]
-    {
+    for (what, extra) in [
+        ("assemble to text", &["-show-encoding"][..]),
+        ("assemble to an object", &["-filetype=obj", "-o", "/dev/null"]),
+    ] {
         report(what, time(&mut mc(llvm, &[], extra))?, time(&mut mc(wavemill, &["mc"], extra))?);
     }
     let theirs = time(Command::new("llvm-objdump-19").arg("-d").arg(&object))?;

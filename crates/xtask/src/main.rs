@@ -53,10 +53,12 @@ fn run(args: &[String]) -> Result<(), String> {
 /// Builds the `wavemill` command and says where it is.
 fn release() -> Result<PathBuf, String> {
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    let status = cargo.current_dir(root()).args(["build", "--release", "--quiet", "--package", "wavemill"]).status();
+    let status =
+        cargo.current_dir(root()).args(["build", "--release", "--quiet", "--package", "wavemill"]).status();
     match status {
         Ok(s) if s.success() => {
-            let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+            let target =
+                std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
             Ok(target.join("release/wavemill"))
         }
         Ok(s) => Err(format!("cargo build: {s}")),

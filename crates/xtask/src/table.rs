@@ -236,7 +236,11 @@ pub fn emit_ops(lines: &[Line]) -> String {
     for op in ops(lines) {
         let _ = writeln!(out, "    {op},");
     }
-    let _ = writeln!(out, "}}\n\nimpl Op {{\n    /// How many there are.\n    pub const COUNT: usize = {};\n}}", lines.len());
+    let _ = writeln!(
+        out,
+        "}}\n\nimpl Op {{\n    /// How many there are.\n    pub const COUNT: usize = {};\n}}",
+        lines.len()
+    );
     out
 }
 

@@ -1,9 +1,9 @@
 //! From a mnemonic to a row: suffixes that force an encoding, other names, and what to say when there is none.
 
-use crate::suggest;
 use crate::lex::Token;
 use crate::parser::Parser;
 use crate::source::Diag;
+use crate::suggest;
 use wavemill_isa::{Enc, Form, Level, ROWS, Row, lookup};
 
 /// A mnemonic's row, and the encoding its suffix asks for.

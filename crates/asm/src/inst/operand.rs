@@ -219,7 +219,10 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
             op.neg = true;
         }
     }
-    if line.row.neg != 0 && matches!(p.lex.ident(), "neg" | "abs" | "lit") && p.lex.peek2().kind != Tok::LParen {
+    if line.row.neg != 0
+        && matches!(p.lex.ident(), "neg" | "abs" | "lit")
+        && p.lex.peek2().kind != Tok::LParen
+    {
         return Err(p.token_error("expected a left parenthesis after the source modifier"));
     }
     let sext = open(p, "sext");

@@ -334,7 +334,7 @@ fn advance(w: &mut Writer, bytes: u64) {
 
 /// Writes one DWARF call frame instruction (DWARF 5, section 6.4.2); `cfa` is the offset in force.
 fn write_step(w: &mut Writer, step: &Cfi, cfa: &mut i64) {
-    let mut op = |w: &mut Writer, code: u64, operands: &[i64]| {
+    let op = |w: &mut Writer, code: u64, operands: &[i64]| {
         w.int(code, 1);
         operands.iter().for_each(|operand| w.uleb(*operand));
     };

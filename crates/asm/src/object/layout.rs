@@ -1,11 +1,11 @@
 //! Settling addresses and writing the sections' bytes.
 
 use super::{Address, Content, Object};
-use crate::expr::{Expr, Scope};
+use crate::expr::{Expr, Op, Scope, Value};
 use crate::parser::write_leb128;
 use crate::section::{Section, SectionId, types};
 use crate::source::Diag;
-use crate::symbol::{SymId, Symbols};
+use crate::symbol::{SymId, Symbol, Symbols};
 use wavemill_isa::Target;
 
 /// Bytes all sections together may have.
@@ -179,12 +179,17 @@ impl Object {
         let addresses: Vec<Address> = symbols.iter().map(|(id, _)| self.address(id, scope)).collect();
         let mut sizes = vec![0; symbols.len()];
         for (id, symbol) in symbols.iter() {
+            if let Some(problem) = unusable_value(symbol, scope) {
+                problems.push(problem);
+            }
             if let Some(common) = symbol.common {
                 sizes[id.0 as usize] = common.size;
             }
             if let Some(size) = &symbol.size {
                 match known(size, scope) {
                     Some(size) => sizes[id.0 as usize] = size as u64,
+                    // Of a symbol that is elsewhere nothing is written.
+                    None if symbol.is_undefined() => {}
                     None => problems.push(Diag::global(format!(
                         "Size expression must be absolute. (symbol '{}')",
                         symbol.name
@@ -273,6 +278,26 @@ impl Object {
         if let Some(place) = data.get_mut(offset as usize..offset as usize + bytes.len()) {
             place.copy_from_slice(bytes);
         }
+    }
+}
+
+/// A symbol with a name is written into the symbol table, so its value must be an address or a number.
+fn unusable_value(symbol: &Symbol, scope: Scope<'_>) -> Option<Diag> {
+    let value = symbol.value.as_ref()?;
+    // AMD's functions are worked out where they are used.
+    let function = matches!(value, Expr::Tree(tree) if matches!(tree.op, Op::Amd(_)));
+    let span = symbol.value_span?;
+    if symbol.temporary || function {
+        return None;
+    }
+    match value.value_through_symbols(scope) {
+        None => Some(Diag::error(span, "expression could not be evaluated")),
+        Some(Value { b: Some((other, _)), .. }) => {
+            let name = &scope.symbols[other].name;
+            let message = format!("symbol '{name}' could not be evaluated in a subtraction expression");
+            Some(Diag::error(span, message))
+        }
+        Some(_) => None,
     }
 }
 

@@ -301,10 +301,8 @@ impl<'a> Parser<'a> {
 
     /// `.dcb.w count, value`
     pub(super) fn dcb(&mut self, name: &str, size: u8) -> Res {
-        let Some(count) = self.repeat_count(name)? else {
-            self.lex.skip_to_eol();
-            return Ok(());
-        };
+        // LLVM reads on after the count, and stumbles over the comma.
+        let Some(count) = self.repeat_count(name)? else { return Ok(()) };
         self.comma()?;
         let at = self.lex.here();
         let value = self.expr()?;
@@ -320,10 +318,8 @@ impl<'a> Parser<'a> {
     /// `.dcb.d count, value`
     pub(super) fn dcb_real(&mut self, name: &str, size: u8) -> Res {
         let at = self.lex.here();
-        let Some(count) = self.repeat_count(name)? else {
-            self.lex.skip_to_eol();
-            return Ok(());
-        };
+        // LLVM reads on after the count, and stumbles over the comma.
+        let Some(count) = self.repeat_count(name)? else { return Ok(()) };
         self.comma()?;
         let bits = self.real(size)?;
         self.eol()?;

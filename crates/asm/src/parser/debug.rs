@@ -149,7 +149,11 @@ impl Parser<'_> {
             split_directory(&mut file);
         }
         self.debug.track_md5(file.md5.is_some());
-        self.write_file(number, &file);
+        // LLVM's text leaves a file out whose number is lower than one before it.
+        let ascending = self.debug.files.keys().next_back().is_none_or(|last| number > *last);
+        if ascending || !self.out.is_text() {
+            self.write_file(number, &file);
+        }
         self.debug.files.insert(number, file);
         Ok(())
     }

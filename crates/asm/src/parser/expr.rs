@@ -267,7 +267,7 @@ impl Parser<'_> {
             return Ok(Expr::Const(value));
         }
         let symbol = &mut self.symbols[id];
-        symbol.referenced = true;
+        symbol.referenced |= !self.unreferenced;
         symbol.used |= symbol.is_variable();
         Ok(Expr::Sym(id, variant))
     }

@@ -65,6 +65,8 @@ pub struct Parser<'a> {
     macros: macros::Macros<'a>,
     debug: debug::Debug,
     frames: cfi::Frames,
+    /// Symbols being read do not get into the symbol table for that, as in `.size`.
+    unreferenced: bool,
     /// Uses of `1b` and `1f`, to be checked at the end.
     directional_uses: Vec<(Span, SymId)>,
     errors: usize,
@@ -117,6 +119,7 @@ impl<'a> Parser<'a> {
             macros: macros::Macros::new(options.altmacro),
             debug: Default::default(),
             frames: Default::default(),
+            unreferenced: false,
             directional_uses: Vec::new(),
             errors: 0,
         };

@@ -183,6 +183,9 @@ impl<'a> Parser<'a> {
         let first = self.lex.peek();
         let mut end = first.start;
         while !matches!(self.lex.kind(), Tok::Comma | Tok::Eol | Tok::Eof) {
+            if self.lex.kind() == Tok::Error {
+                return Err(Diag::error(self.lex.error_span(), self.lex.error_message()));
+            }
             let token = self.lex.bump();
             end = token.end;
             if self.lex.peek().start != end {

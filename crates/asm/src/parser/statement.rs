@@ -213,7 +213,9 @@ impl<'a> Parser<'a> {
         let value = match self.expr() {
             Ok(value) => value,
             Err(diag) => {
-                self.report(diag);
+                if self.lex.kind() != Tok::Error {
+                    self.report(diag);
+                }
                 return Err(self.token_error("missing expression"));
             }
         };
@@ -262,6 +264,7 @@ impl<'a> Parser<'a> {
             self.out.eol();
         }
         self.symbols.set_value(id, value);
+        self.symbols[id].value_span = Some(at);
         Ok(())
     }
 

@@ -192,7 +192,10 @@ impl Parser<'_> {
         let name = self.expect_identifier("expected identifier")?;
         let id = self.symbols.get_or_insert(name);
         self.comma()?;
-        let size = self.expr()?;
+        self.unreferenced = true;
+        let size = self.expr();
+        self.unreferenced = false;
+        let size = size?;
         self.expect(Tok::Eol, "unexpected token")?;
         if self.out.is_text() {
             self.out.buf.extend_from_slice(b"\t.size\t");

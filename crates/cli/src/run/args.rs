@@ -233,7 +233,8 @@ impl ArgSpec {
             _ => {
                 let kinds = ["buf", "zeros", "iota", "local", "hex"];
                 let known = kinds.into_iter().chain(NUMBERS.iter().map(|n| n.0));
-                let hint = wavemill_asm::suggest::closest(kind, known).map(|h| format!("; did you mean {h}?"));
+                let hint =
+                    wavemill_asm::suggest::closest(kind, known).map(|h| format!("; did you mean {h}?"));
                 let hint = hint.unwrap_or_else(|| "; `wavemill run --help` lists them".into());
                 Err(format!("no kind of argument `{kind}`{hint}"))
             }

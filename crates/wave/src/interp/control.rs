@@ -80,7 +80,9 @@ impl Exec<'_> {
     fn control_other(&mut self, inst: &Inst, imm: u16, target: u64) -> Next {
         let s0 = self.scalar_source(inst.src[0], inst.src_bits[0]);
         match inst.op {
-            Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => return Next::Stop(Event::End),
+            Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => {
+                return Next::Stop(Event::End);
+            }
             Op::s_barrier => return Next::Stop(Event::Barrier),
             Op::s_sleep => return Next::Stop(Event::Preempted),
             Op::s_trap => return Next::Stop(Event::Trap(imm as u8)),

@@ -12,10 +12,12 @@ use wavemill_sem::{Mode, valu};
 /// A source: registers, or one value for all lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Operand {
-    /// First chunk of the first register; the second register follows 64 dwords on.
+    /// First chunk of the first register.
     pub ptr: *const u32,
     /// Dwords from chunk to chunk: 16 for registers, 0 for a value.
-    pub stride: usize,
+    pub stride: u32,
+    /// Dwords from the first register to the second: 64 for registers, 16 for a value.
+    pub hi: u32,
 }
 
 /// What a kernel works on. Pointers lead to 64-byte aligned registers that stay valid for the call.
@@ -33,7 +35,7 @@ pub(crate) struct Frame {
 
 impl Frame {
     pub fn new(mode: Mode, level: Level) -> Frame {
-        let none = Operand { ptr: std::ptr::null(), stride: 0 };
+        let none = Operand { ptr: std::ptr::null(), stride: 0, hi: 0 };
         Frame {
             src: [none; 3],
             dst: std::ptr::null_mut(),
@@ -48,7 +50,7 @@ impl Frame {
     fn w<V: V16>(&self, i: usize, chunk: usize) -> V {
         let s = self.src[i];
         // SAFETY: the operand was made from an aligned register or splat buffer that has this chunk.
-        unsafe { V::load(s.ptr.add(s.stride * chunk)) }
+        unsafe { V::load(s.ptr.add(s.stride as usize * chunk)) }
     }
 
     #[inline(always)]
@@ -56,8 +58,8 @@ impl Frame {
         let s = self.src[i];
         // SAFETY: as above; 64-bit operands have a second register behind the first.
         unsafe {
-            let p = s.ptr.add(s.stride * chunk);
-            V::Long::join(V::load(p), V::load(p.add(64)))
+            let p = s.ptr.add(s.stride as usize * chunk);
+            V::Long::join(V::load(p), V::load(p.add(s.hi as usize)))
         }
     }
 

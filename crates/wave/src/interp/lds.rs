@@ -93,7 +93,9 @@ impl Exec<'_> {
                 let addresses = self.addresses(inst);
                 // The data is DATA0; a swizzle has it where others have the address.
                 let moved = Inst { src: [inst.src[1], Src::None, Src::None], ..*inst };
-                self.permute(&moved, exec, |lane, _| (addresses[lane as usize].wrapping_add(offset) / 4) & 63);
+                self.permute(&moved, exec, |lane, _| {
+                    (addresses[lane as usize].wrapping_add(offset) / 4) & 63
+                });
                 return Ok(());
             }
             Op::ds_permute_b32 => {

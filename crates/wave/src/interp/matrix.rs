@@ -23,11 +23,8 @@ impl Exec<'_> {
             return;
         }
         let Some(shape) = mfma::shape(inst.op) else { return };
-        let (cbsz, abid, blgp) = (
-            bits::MFMA_CBSZ.get(inst.bits),
-            bits::MFMA_ABID.get(inst.bits),
-            bits::MFMA_BLGP.get(inst.bits),
-        );
+        let (cbsz, abid, blgp) =
+            (bits::MFMA_CBSZ.get(inst.bits), bits::MFMA_ABID.get(inst.bits), bits::MFMA_BLGP.get(inst.bits));
         match shape.element {
             Element::F64 => self.mfma_f64(inst, &shape),
             _ => self.mfma_32(inst, &shape, cbsz, abid, blgp),

@@ -96,9 +96,9 @@ impl Interp {
             return page.clone();
         }
         let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
-        let page = pages.entry(key).or_insert_with(|| {
-            Arc::new(Page { blocks: (0..PAGE / 4).map(|_| OnceLock::new()).collect() })
-        });
+        let page = pages
+            .entry(key)
+            .or_insert_with(|| Arc::new(Page { blocks: (0..PAGE / 4).map(|_| OnceLock::new()).collect() }));
         page.clone()
     }
 }
@@ -225,6 +225,7 @@ impl Exec<'_> {
     /// MODE was written.
     fn mode_changed(&mut self) {
         self.mode = Mode::new(self.wave.mode);
+        self.frame.x.mode = self.mode;
     }
 
     /// VSKIP: vector instructions do nothing (manual 3.5).

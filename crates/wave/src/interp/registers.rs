@@ -67,7 +67,8 @@ impl Exec<'_> {
             }
             Op::v_movreld_b32 | Op::v_movrels_b32 | Op::v_movrelsd_b32 => {
                 let m0 = self.wave.m0();
-                let dst = if inst.op == Op::v_movrels_b32 { Some(inst.dst) } else { self.moved(inst.dst, m0) };
+                let dst =
+                    if inst.op == Op::v_movrels_b32 { Some(inst.dst) } else { self.moved(inst.dst, m0) };
                 let src = match inst.src[0] {
                     Src::Vgpr(r) if inst.op != Op::v_movreld_b32 => Src::Vgpr(self.moved(r, m0).unwrap_or(0)),
                     src => src,

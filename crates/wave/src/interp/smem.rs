@@ -12,7 +12,8 @@ use wavemill_sem::memory::{self, Access};
 impl Exec<'_> {
     pub(super) fn scalar_memory(&mut self, inst: &Inst) -> Result<(), Event> {
         let row = inst.row;
-        let encoded = wavemill_isa::Inst { row, form: wavemill_isa::Form::Base, len: inst.len, bits: inst.bits };
+        let encoded =
+            wavemill_isa::Inst { row, form: wavemill_isa::Form::Base, len: inst.len, bits: inst.bits };
         let data = encoded.get(Role::Sdata);
         match inst.op {
             Op::s_memtime | Op::s_memtime_gfx6 => {
@@ -74,7 +75,8 @@ impl Exec<'_> {
                 return Err(self.fault(kind, 0, self.pc(inst), address));
             }
             let p = self.scalar_check(inst, address, bytes as u64, true)?;
-            let value = |code: u32| if bytes == 4 { self.wave.sgpr(code) as u64 } else { self.wave.sgpr64(code) };
+            let value =
+                |code: u32| if bytes == 4 { self.wave.sgpr(code) as u64 } else { self.wave.sgpr64(code) };
             let (new, second) = (value(data), value(data + bytes as u32 / 4));
             let mode = self.mode;
             // SAFETY: checked and aligned.

@@ -5,7 +5,6 @@ use super::frame::Operand;
 use crate::program::{Inst, Merge, Select, Src};
 use crate::state::{Vgpr, mode};
 use wavemill_isa::{Kind, Op, Role, flag};
-use wavemill_sem::apply::Context;
 use wavemill_sem::compare::Compare;
 use wavemill_sem::fidelity::Family;
 use wavemill_sem::soft;
@@ -50,27 +49,31 @@ impl Exec<'_> {
         }
     }
 
-    #[inline]
+    /// A source without its modifiers.
+    #[inline(always)]
     fn operand(&mut self, inst: &Inst, i: usize) -> Operand {
         match inst.src[i] {
-            Src::Vgpr(r) => Operand { ptr: self.register(r), stride: 16 },
-            Src::None => Operand { ptr: self.temps.src[i].as_ptr().cast(), stride: 0 },
-            src => {
-                // Constants reach into the second register for 64-bit operands; harmless for others.
-                let mut value = self.scalar_source(src, inst.src_bits[i]);
-                if let (Src::Sgpr(code), true) = (src, inst.row.has(flag::PACKED)) {
-                    value = self.wave.sgpr64(code as u32);
-                }
-                let [lo, hi] = &mut self.temps.src[i];
-                lo.0[..16].fill(value as u32);
-                hi.0[..16].fill((value >> 32) as u32);
-                Operand { ptr: lo.0.as_ptr(), stride: 0 }
-            }
+            Src::Vgpr(r) => Operand { ptr: self.register(r), stride: 16, hi: 64 },
+            src => self.uniform(inst, i, src),
         }
     }
 
+    /// A source that is the same in every lane.
+    #[inline(never)]
+    fn uniform(&mut self, inst: &Inst, i: usize, src: Src) -> Operand {
+        let mut value = self.scalar_source(src, inst.src_bits[i]);
+        if let (Src::Sgpr(code), true) = (src, inst.row.has(flag::PACKED)) {
+            value = self.wave.sgpr64(code as u32);
+        }
+        // The upper half is there for 64-bit operands; others do not look at it.
+        let splat = &mut self.temps.src[i][0].0;
+        splat[..16].fill(value as u32);
+        splat[16..32].fill((value >> 32) as u32);
+        Operand { ptr: splat.as_ptr(), stride: 0, hi: 16 }
+    }
+
     /// Runs a lane-by-lane instruction.
-    #[inline]
+    #[inline(always)]
     pub(super) fn valu(&mut self, inst: &Inst, family: Family) {
         if self.wave.mode & (INDEXING | 1 << mode::VSKIP) != 0 {
             if self.skips_vector() {
@@ -92,17 +95,21 @@ impl Exec<'_> {
     }
 
     /// Operands, masks and mode of an instruction without modifiers.
-    #[inline]
+    #[inline(always)]
     fn prepare(&mut self, inst: &Inst) {
         for i in 0..3 {
-            if inst.src[i] != Src::None {
+            if !matches!(inst.src[i], Src::None) {
                 self.frame.src[i] = self.operand(inst, i);
             }
         }
         self.frame.exec = self.wave.exec();
-        self.frame.carry = self.wave.sgpr64(inst.carry as u32);
+        let carry = inst.carry as usize & 127;
+        self.frame.carry = self.wave.sgprs[carry] as u64 | (self.wave.sgprs[(carry + 1) & 127] as u64) << 32;
         self.frame.mask = 0;
-        self.frame.x = Context::new(self.mode, inst.clamp, inst.omod, self.frame.x.level);
+        // MODE is put in where it changes.
+        self.frame.x.clamp = inst.clamp;
+        self.frame.x.omod = inst.omod;
+        self.frame.x.plain = !inst.clamp && inst.omod == 0;
     }
 
     /// The general case: modified sources, merged results.
@@ -182,7 +189,7 @@ impl Exec<'_> {
             let mut lanes = [Vgpr([0; 64]); 2];
             for (half, lanes) in lanes.iter_mut().enumerate().take(1 + long as usize) {
                 for (lane, value) in lanes.0.iter_mut().enumerate() {
-                    let at = operand.stride * (lane / 16) + lane % 16 + 64 * half;
+                    let at = operand.stride as usize * (lane / 16) + lane % 16 + operand.hi as usize * half;
                     // SAFETY: operands have these lanes, and a second register when they are long.
                     *value = unsafe { operand.ptr.add(at).read() };
                 }
@@ -194,13 +201,14 @@ impl Exec<'_> {
             }
             self.modify_lanes(inst, i, &mut lanes);
             self.temps.src[i] = lanes;
-            self.frame.src[i] = Operand { ptr: self.temps.src[i].as_ptr().cast(), stride: 16 };
+            self.frame.src[i] = Operand { ptr: self.temps.src[i].as_ptr().cast(), stride: 16, hi: 64 };
         }
     }
 
     /// Packed f32: operands are pairs of dwords.
     fn packed32(&self, inst: &Inst) -> bool {
-        inst.row.has(flag::PACKED) && inst.row.operand(Role::Vdst).is_some_and(|d| d.ty.bits == 32 && d.ty.count == 2)
+        inst.row.has(flag::PACKED)
+            && inst.row.operand(Role::Vdst).is_some_and(|d| d.ty.bits == 32 && d.ty.count == 2)
     }
 
     fn modify_lanes(&self, inst: &Inst, i: usize, lanes: &mut [Vgpr; 2]) {

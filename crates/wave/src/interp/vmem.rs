@@ -56,7 +56,9 @@ impl Buffer {
         let (offset, stride) = (offset as u64, self.stride as u64);
         let linear = if self.swizzle {
             let (span, element) = (self.index_stride as u64, self.element as u64);
-            (index / span * stride + offset / element * element) * span + index % span * element + offset % element
+            (index / span * stride + offset / element * element) * span
+                + index % span * element
+                + offset % element
         } else {
             index * stride + offset
         };
@@ -201,7 +203,13 @@ impl Exec<'_> {
     }
 
     /// The common case: all lanes active, consecutive addresses in one allocation, whole dwords. True if done.
-    fn contiguous(&mut self, inst: &Inst, access: Access, exec: u64, places: &[Place; 64]) -> Result<bool, Event> {
+    fn contiguous(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        exec: u64,
+        places: &[Place; 64],
+    ) -> Result<bool, Event> {
         let (bytes, write) = match access {
             Access::Load { bytes, .. } if bytes >= 4 => (bytes, false),
             Access::Store { bytes, .. } if bytes >= 4 => (bytes, true),
@@ -209,7 +217,8 @@ impl Exec<'_> {
         };
         let Place::Global(first) = places[0] else { return Ok(false) };
         let step = bytes as u64;
-        let along = |l: usize| matches!(places[l], Place::Global(a) if a == first.wrapping_add(l as u64 * step));
+        let along =
+            |l: usize| matches!(places[l], Place::Global(a) if a == first.wrapping_add(l as u64 * step));
         if exec != !0 || first & 3 != 0 || !(1..64).all(along) {
             return Ok(false);
         }

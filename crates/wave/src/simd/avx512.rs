@@ -297,9 +297,11 @@ impl Word for Z16 {
     fn frint(self) -> Self {
         // SAFETY: only reached from the AVX-512 instance.
         unsafe {
-            Z16(_mm512_castps_si512(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(
-                _mm512_castsi512_ps(self.0),
-            )))
+            Z16(_mm512_castps_si512(
+                _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(
+                    _mm512_castsi512_ps(self.0),
+                ),
+            ))
         }
     }
     #[inline(always)]
@@ -316,7 +318,9 @@ impl Word for Z16 {
     fn f2h(self) -> Self {
         // SAFETY: only reached from the AVX-512 instance.
         unsafe {
-            let h = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(_mm512_castsi512_ps(self.0));
+            let h = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(
+                _mm512_castsi512_ps(self.0),
+            );
             Z16(_mm512_cvtepu16_epi32(h))
         }
     }
