@@ -168,3 +168,20 @@ fn misspelt_directives_are_guessed() {
     let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
     assert_eq!(messages, "<stdin>:1:1: error: unknown directive, did you mean: .globl?\n.glolb x\n^\n");
 }
+
+#[test]
+fn call_frames() {
+    let text = ".cfi_sections .debug_frame\n.cfi_startproc\n.zero 8\n.cfi_def_cfa 32, 8\n\
+                .cfi_offset 33, -8\n.zero 4\n.cfi_endproc\n";
+    let options = Options { output: OutputType::Obj, os: wavemill_asm::Os::AmdHsa, ..options() };
+    let output = assemble(&options, "-", text.as_bytes().to_vec());
+    let frames = section(&output, ".debug_frame");
+    // As llvm-mc writes them.
+    let expected = [
+        0x0c, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff, 0x04, 0x00, 0x08, 0x00, 0x04, 0x04, 0x10, 0x00, 0x1c,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x0c, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x42, 0x0c, 0x20, 0x08, 0x11, 0x21, 0x7e, 0x00,
+    ];
+    assert_eq!(frames.data, expected);
+    assert_eq!(frames.relocations.len(), 2);
+}
