@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use wavemill_asm::suggest::closest;
 use wavemill_isa::row::{ABSENT, counter, flag, state};
 use wavemill_isa::{Access, Enc, Form, Kind, Level, Operand, ROWS, Row, Ty, encoding, lookup, target};
+use wavemill_sem::fidelity::{Fidelity, fidelity};
 
 /// The subcommands of `isa`.
 #[derive(Subcommand)]
@@ -166,7 +167,8 @@ fn json_row(row: &Row, level: Level, out: &mut String) {
     let _ = write!(
         out,
         "  {{\"mnemonic\": \"{}\", \"encoding\": \"{}\", \"opcode\": {}, \"forms\": {}, \"operands\": [{}], \
-         \"reads\": {}, \"writes\": {}, \"counters\": {}, \"attributes\": {}, \"section\": \"{}\"}}",
+         \"reads\": {}, \"writes\": {}, \"counters\": {}, \"attributes\": {}, \
+         \"section\": \"{}\", \"semantics\": \"{}\"}}",
         row.name,
         row.enc.name(),
         row.opcode[level as usize],
@@ -177,6 +179,7 @@ fn json_row(row: &Row, level: Level, out: &mut String) {
         json_list(&names(row.counters, counter::NAMES)),
         json_list(&flags),
         row.section,
+        fidelity(row).name(),
     );
 }
 
@@ -271,6 +274,12 @@ fn explain_row(row: &Row, out: &mut String) {
     if !modifiers.is_empty() {
         let _ = writeln!(out, "\nAttributes\n  {}", modifiers.join(", "));
     }
+    let execution = match fidelity(row) {
+        Fidelity::Exact => "exact: bit for bit what the manual says",
+        Fidelity::Approximate => "approximate: within the bound the hardware gives",
+        Fidelity::Unsupported => "not executed yet",
+    };
+    let _ = writeln!(out, "\nExecution\n  {execution}");
     if !row.section.is_empty() {
         let _ = writeln!(out, "\nMI200 manual, section {}", row.section);
     }
