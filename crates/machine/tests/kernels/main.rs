@@ -163,8 +163,12 @@ pub fn same<T: Bytes + std::fmt::Debug>(what: &str, got: &[T], want: &[T]) -> Re
 
 /// Compares within a tolerance given for each value.
 pub fn near(what: &str, got: &[f32], want: &[f64], tolerance: impl Fn(usize) -> f64) -> Result<(), String> {
-    let wrong: Vec<usize> =
-        (0..got.len()).filter(|&i| !((f64::from(got[i]) - want[i]).abs() <= tolerance(i))).collect();
+    let wrong: Vec<usize> = (0..got.len())
+        .filter(|&i| {
+            let error = (f64::from(got[i]) - want[i]).abs();
+            error.is_nan() || error > tolerance(i)
+        })
+        .collect();
     match wrong.first() {
         None => Ok(()),
         Some(&i) => Err(format!(
@@ -187,7 +191,7 @@ impl Random {
     }
 
     /// The next number (splitmix64).
-    pub fn next(&mut self) -> u64 {
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -197,6 +201,6 @@ impl Random {
 
     /// A number between two others.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+        low + (high - low) * (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

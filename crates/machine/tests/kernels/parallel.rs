@@ -30,7 +30,7 @@ fn reduce() {
     each("reduce", |case| {
         let n = 10_000u32;
         let mut random = Random::new(5);
-        let data: Vec<u32> = (0..n).map(|_| random.next() as u32).collect();
+        let data: Vec<u32> = (0..n).map(|_| random.bits() as u32).collect();
         let args = vec![buf(&data), buf(&[0u32; 4]), Arg::Local(4 * 256), val(n)];
         let out = case.run("reduce", &[1024], &[256], args)?;
         let mut want = [0u32; 4];
@@ -46,7 +46,7 @@ fn reduce() {
 fn histogram() {
     each("reduce", |case| {
         let mut random = Random::new(6);
-        let data: Vec<u8> = (0..20_000).map(|_| (random.next() & random.next()) as u8).collect();
+        let data: Vec<u8> = (0..20_000).map(|_| (random.bits() & random.bits()) as u8).collect();
         let args = vec![buf(&data), buf(&[0u32; 256]), val(data.len() as u32)];
         let out = case.run("histogram", &[1024], &[256], args)?;
         let mut want = [0u32; 256];
@@ -59,7 +59,7 @@ fn histogram() {
 fn bitonic_sort() {
     each("sort", |case| {
         let mut random = Random::new(7);
-        let data: Vec<i32> = (0..4 * 512).map(|_| random.next() as i32 >> 8).collect();
+        let data: Vec<i32> = (0..4 * 512).map(|_| random.bits() as i32 >> 8).collect();
         let out = case.run("bitonic", &[4 * 256], &[256], vec![buf(&data)])?;
         let mut want = data.clone();
         want.chunks_mut(512).for_each(<[i32]>::sort_unstable);
@@ -72,7 +72,7 @@ fn look_back_scan() {
     each("scan", |case| {
         let tiles = 200u32;
         let mut random = Random::new(8);
-        let data: Vec<u32> = (0..64 * tiles).map(|_| random.next() as u32 & 0xff).collect();
+        let data: Vec<u32> = (0..64 * tiles).map(|_| random.bits() as u32 & 0xff).collect();
         let zeros = vec![0u32; data.len()];
         let args = vec![buf(&data), buf(&zeros), buf(&vec![0u32; tiles as usize]), buf(&[0u32])];
         let out = case.run("scan", &[64 * tiles], &[64], args)?;
@@ -88,7 +88,7 @@ fn look_back_scan() {
 fn atomics() {
     each("atomics", |case| {
         let mut random = Random::new(9);
-        let data: Vec<i32> = (0..256).map(|_| random.next() as i32).collect();
+        let data: Vec<i32> = (0..256).map(|_| random.bits() as i32).collect();
         let w = [5, 5, 5, 5, i32::MAX, i32::MIN, -1, 0, -1, 0, 7, 9];
         let d = [3i64, 3, i64::MAX, i64::MIN, 0, 11, -1, 40];
         let (mut want, mut wide) = (w, d);
