@@ -1,6 +1,7 @@
 //! Tests of the assembler through its public interface, all in one binary.
 
 mod golden;
+mod instructions;
 mod language;
 mod robust;
 mod roundtrip;

@@ -84,7 +84,7 @@ fn list(mcpu: &str, json: bool, encoding: Option<&str>) -> ExitCode {
         out.push_str("]\n");
     } else {
         for row in &rows {
-            let operands: Vec<String> = row.operands.iter().map(|o| operand_text(o)).collect();
+            let operands: Vec<String> = row.operands.iter().map(operand_text).collect();
             let op = row.opcode[cpu.level as usize];
             let counters = names(row.counters, counter::NAMES);
             let counters = if counters.is_empty() {

@@ -71,7 +71,7 @@ fn quadmask(x: u64) -> u64 {
 }
 /// Every bit twice.
 fn replicate(x: u32) -> u64 {
-    (0..32).fold(0, |d, i| d | (x as u64 >> i & 1) * 3 << (2 * i))
+    (0..32).fold(0, |d, i| d | ((x as u64 >> i & 1) * 3) << (2 * i))
 }
 
 /// The meaning of a SOP2, SOP1, SOPC or SOPK instruction. `s0` and `s1` are the sources (64 bits where the instruction's
@@ -139,7 +139,7 @@ pub fn salu(op: Op, s0: u64, s1: u64, d: u64, scc: bool, exec: u64) -> Option<Ou
             nz32(d.wrapping_abs() as u32)
         }
         Op::s_mul_hi_u32 => value((a as u64 * b as u64) >> 32),
-        Op::s_mul_hi_i32 => value((ai as i64 * bi as i64 >> 32) as u32 as u64),
+        Op::s_mul_hi_i32 => value(((ai as i64 * bi as i64) >> 32) as u32 as u64),
         Op::s_lshl1_add_u32 => shifted(1),
         Op::s_lshl2_add_u32 => shifted(2),
         Op::s_lshl3_add_u32 => shifted(3),

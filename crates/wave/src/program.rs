@@ -96,6 +96,8 @@ pub(crate) struct Inst {
     pub src_bits: [u8; 3],
     /// Register of the file for the result, or the data of loads and stores.
     pub dst: u16,
+    /// Registers of a vector result.
+    pub dst_dwords: u8,
     /// Scalar destination by operand code; 255 for none.
     pub sdst: u8,
     /// Scalar register pair that a carry or select mask comes from.
@@ -220,6 +222,7 @@ impl Inst {
             src: [Src::None; 3],
             src_bits: [32; 3],
             dst: 0,
+            dst_dwords: 0,
             sdst: 255,
             carry: regs::VCC as u8,
             clamp: false,
@@ -368,6 +371,7 @@ impl Resolver {
                 Role::Vdst => {
                     let acc = o.class == Class::Agpr || mfma && self.cd_is_acc(word);
                     out.dst = self.vdst(code, o.ty.dwords(), acc);
+                    out.dst_dwords = o.ty.dwords();
                     if o.access == Access::ReadWrite && row.op != Op::v_swap_b32 {
                         out.src[2] = Src::Vgpr(self.vgpr(code, o.ty.dwords(), acc));
                         out.src_bits[2] = o.ty.bits as u8;

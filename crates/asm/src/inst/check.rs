@@ -27,7 +27,7 @@ pub(super) fn valu(line: &Line, draft: &Draft) -> Fit<()> {
 }
 
 /// The operands that are sources, with their place in the line.
-fn sources<'l>(line: &'l Line) -> impl Iterator<Item = (usize, Role, &'l Op)> {
+fn sources(line: &Line) -> impl Iterator<Item = (usize, Role, &Op)> {
     let ops = line.ops();
     line.row.operands.iter().enumerate().filter_map(move |(i, o)| {
         let source = o.role.source_index().is_some() || o.role == Role::Vcc && o.access == Access::Read;

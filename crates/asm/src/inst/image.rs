@@ -116,7 +116,7 @@ fn data(line: &Line, file: &mut DataFile, i: usize, op: &Op) -> Fit<u32> {
     }
     dwords += u32::from(mods.on(Mod::Tfe));
     // A compare-and-swap carries two values of the width dmask says.
-    if row.has(flag::ATOMIC) {
+    if row.has(flag::ATOMIC) && !mods.on(Mod::Tfe) {
         let widths: &[u32] = if row.has(flag::CMPSWAP) { &[3, 15] } else { &[1, 3] };
         if !widths.contains(&dmask) {
             return Misfit::modifier(Mod::Dmask, "this dmask has no meaning for the atomic");

@@ -239,6 +239,9 @@ pub(super) fn data_share(line: &Line) -> Fit<Draft> {
             draft.inst.put(field, value as u32);
         }
     } else {
+        if mods.swizzled && !row.has(flag::SWIZZLE) {
+            return Misfit::modifier(Mod::Offset, "only ds_swizzle_b32 has a swizzle for an offset");
+        }
         if !(0..=0xffff).contains(&mods.offset) {
             return Misfit::modifier(Mod::Offset, "expected an unsigned offset of 16 bits");
         }

@@ -79,10 +79,18 @@ fn row_of(name: &str, level: Level) -> Option<(&'static Row, Option<&'static Ali
 
 /// Looks the mnemonic up on the target.
 pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
-    let text = p.lex.text(mnemonic);
+    let written = p.lex.text(mnemonic);
     let level = p.target.level();
-    let (stem, suffix) = split(text);
-    let Some((row, alias)) = row_of(stem, level) else {
+    let (mut stem, mut suffix) = split(written);
+    let mut found = row_of(stem, level);
+    // Mnemonics, and they alone, may be written in capitals.
+    let lower;
+    if found.is_none() && written.bytes().any(|b| b.is_ascii_uppercase()) {
+        lower = written.to_ascii_lowercase();
+        (stem, suffix) = split(&lower);
+        found = row_of(stem, level);
+    }
+    let Some((row, alias)) = found else {
         return Err(unknown(p, mnemonic, stem));
     };
     let form = match suffix {
@@ -98,7 +106,7 @@ pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
         || long_only && suffix == Suffix::E32
         || form.is_some_and(|f| alias.is_some_and(|a| a.form.is_some_and(|only| only != f)));
     if wrong {
-        let what = text.get(stem.len() + 1..).unwrap_or(text);
+        let what = written.get(stem.len() + 1..).unwrap_or(written);
         let cpu = p.target.cpu.name;
         return Err(Diag::error(p.lex.span(mnemonic), format!("{stem} has no {what} form on {cpu}")));
     }

@@ -106,7 +106,7 @@ impl Line {
     }
 
     fn even(&self, i: usize, code: u32, dwords: u8) -> Fit<()> {
-        if dwords > 1 && code % 2 != 0 && self.level == Level::Gfx90a {
+        if dwords > 1 && !code.is_multiple_of(2) && self.level == Level::Gfx90a {
             return Misfit::op(i, Why::Even);
         }
         Ok(())

@@ -173,6 +173,8 @@ pub(super) struct Mods {
     pub offset: i64,
     /// `offset1`.
     pub offset1: i64,
+    /// The offset was given as `swizzle(…)`.
+    pub swizzled: bool,
     /// Which halves of the buffer format were given.
     format_parts: u8,
     /// Values of the others, each in the place of its modifier.
@@ -187,6 +189,7 @@ impl Mods {
             at: [0; COUNT],
             offset: 0,
             offset1: 0,
+            swizzled: false,
             format_parts: 0,
             values: [0; COUNT],
         }
@@ -259,6 +262,7 @@ impl Mods {
             Mod::DstUnused => choice(p, &names::SDWA_UNUSED)?,
             Mod::Offset | Mod::Offset0 | Mod::Offset1 => {
                 let value = if m == Mod::Offset && p.lex.ident() == "swizzle" {
+                    self.swizzled = true;
                     special::swizzle(p)?
                 } else {
                     p.absolute()?

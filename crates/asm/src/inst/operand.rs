@@ -203,6 +203,11 @@ pub(super) fn parse(p: &mut Parser<'_>, line: &mut Line, signs: Signs) -> Result
     if signs == Signs::Yes {
         signed(p, line, &mut op)?;
     } else {
+        // What would be a source modifier elsewhere is not to be read as an expression.
+        let call = ["neg", "abs", "sext"].iter().any(|name| is_call(p, name));
+        if call || p.lex.kind() == Tok::Minus && negates(p) {
+            return Err(p.token_error("this operand takes no source modifiers"));
+        }
         value(p, line, &mut op, false, false)?;
     }
     op.end = p.lex.here().start;

@@ -249,7 +249,7 @@ fn tuple(p: &mut Parser<'_>, file: Numbered, first: u32, dwords: u32, span: Span
             return Err(Diag::error(span, format!("no register tuple has {dwords} registers")));
         }
         let align = dwords.next_power_of_two().min(4);
-        if scalar && first % align != 0 {
+        if scalar && !first.is_multiple_of(align) {
             let what = format!("{dwords} scalar registers must start at a multiple of {align}");
             return Err(Diag::error(span, what));
         }

@@ -265,7 +265,7 @@ fn source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand) 
             if reg.file == File::S {
                 return Ok(reg.code.into());
             }
-            let short = !long && operand.role == Role::Src1 || line.row.enc == Enc::Vintrp && !long;
+            let short = !long && (operand.role == Role::Src1 || line.row.enc == Enc::Vintrp);
             let base = if short { 0 } else { regs::VGPR };
             Ok(base + line.vector(i, reg)?)
         }

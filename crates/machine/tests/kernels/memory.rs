@@ -92,3 +92,16 @@ fn function_pointers() {
         same("out", &numbers::<u32>(&out[1]), &data.iter().map(|x| call(*x)).collect::<Vec<_>>())
     });
 }
+
+#[test]
+fn a_fault_names_the_source_line() {
+    each("faulty", |case| {
+        let report = case.run("faulty", &[64], &[64], vec![buf(&[0u32; 64])]).expect_err("it writes too far");
+        for want in ["faulty.cl:3", "<put+", "lanes       32-63", "past the end of argument 0", "=> "] {
+            if !report.contains(want) {
+                return Err(format!("no {want:?} in\n{report}"));
+            }
+        }
+        Ok(())
+    });
+}

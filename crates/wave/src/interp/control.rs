@@ -241,7 +241,7 @@ impl Exec<'_> {
 
     fn set_hwreg(&mut self, imm: u16, value: u32) {
         let (id, offset, size) = (imm as u32 & 63, imm as u32 >> 6 & 31, (imm as u32 >> 11) + 1);
-        let mask = ((((1u64 << size) - 1) as u32) << offset) & !0;
+        let mask = (((1u64 << size) - 1) as u32) << offset;
         let write = |old: u32| old & !mask | value << offset & mask;
         match id {
             hwreg::MODE => {

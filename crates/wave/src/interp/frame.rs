@@ -23,12 +23,14 @@ pub(crate) struct Operand {
 /// What a kernel works on. Pointers lead to 64-byte aligned registers that stay valid for the call.
 pub(crate) struct Frame {
     pub src: [Operand; 3],
-    /// First destination register; the second follows 64 dwords on.
+    /// First destination register; the second follows 64 dwords on. Kernels write all lanes: when not all are active,
+    /// this is a temporary, and [`Kernels::blend`] takes the active ones over.
     pub dst: *mut u32,
+    /// Active lanes, for the caller.
     pub exec: u64,
     /// Carry-in or select mask.
     pub carry: u64,
-    /// The lane mask a kernel produces, active lanes only.
+    /// The lane mask a kernel produces, for all lanes.
     pub mask: u64,
     pub x: Context,
 }
@@ -64,43 +66,25 @@ impl Frame {
     }
 
     #[inline(always)]
-    fn put<V: V16>(&mut self, r: V, register: usize, chunk: usize, active: u16) {
+    fn put<V: V16>(&mut self, r: V, register: usize, chunk: usize) {
         // SAFETY: the destination is an aligned register of the file or a temporary with room for the result.
-        unsafe {
-            let p = self.dst.add(register * 64 + chunk * 16);
-            if active == 0xffff {
-                r.store(p);
-            } else {
-                V::select(Bits(active), r, V::load(p)).store(p);
-            }
-        }
+        unsafe { r.store(self.dst.add(register * 64 + chunk * 16)) }
     }
 
     #[inline(always)]
-    fn put_l<V: V16>(&mut self, r: V::Long, chunk: usize, active: u16) {
-        self.put(r.lo(), 0, chunk, active);
-        self.put(r.hi(), 1, chunk, active);
+    fn put_l<V: V16>(&mut self, r: V::Long, chunk: usize) {
+        self.put(r.lo(), 0, chunk);
+        self.put(r.hi(), 1, chunk);
     }
 
     #[inline(always)]
-    fn put_m(&mut self, m: Bits, chunk: usize, active: u16) {
-        self.mask |= ((m.0 & active) as u64) << (16 * chunk);
+    fn put_m(&mut self, m: Bits, chunk: usize) {
+        self.mask |= (m.0 as u64) << (16 * chunk);
     }
 
     #[inline(always)]
     fn carry(&self, chunk: usize) -> Bits {
         Bits((self.carry >> (16 * chunk)) as u16)
-    }
-
-    /// Calls `f` with each chunk that has active lanes, and these.
-    #[inline(always)]
-    fn chunks(&mut self, mut f: impl FnMut(&mut Frame, usize, u16)) {
-        for chunk in 0..4 {
-            let active = (self.exec >> (16 * chunk)) as u16;
-            if active != 0 {
-                f(self, chunk, active);
-            }
-        }
     }
 }
 
@@ -115,10 +99,11 @@ macro_rules! kernel {
             $(
                 #[inline(always)]
                 fn $name(self, f: impl Fn($(kernel!(@ty $arg)),*) -> kernel!(@ty $res)) {
-                    self.0.chunks(|fr, c, active| {
+                    let fr = self.0;
+                    for c in 0..4 {
                         let r = f($(kernel!(@get fr $arg $n, c)),*);
-                        kernel!(@put fr $res r, c, active);
-                    });
+                        kernel!(@put fr $res r, c);
+                    }
                 }
             )*
         }
@@ -133,11 +118,11 @@ macro_rules! kernel {
     (@get $f:ident l $n:expr, $c:ident) => { $f.l::<V>($n, $c) };
     (@get $f:ident m $n:expr, $c:ident) => { $f.carry($c) };
     (@get $f:ident i $n:expr, $c:ident) => { lane_numbers::<V>($c) };
-    (@put $f:ident w $r:ident, $c:ident, $a:ident) => { $f.put($r, 0, $c, $a) };
-    (@put $f:ident l $r:ident, $c:ident, $a:ident) => { $f.put_l::<V>($r, $c, $a) };
-    (@put $f:ident m $r:ident, $c:ident, $a:ident) => { $f.put_m($r, $c, $a) };
-    (@put $f:ident wm $r:ident, $c:ident, $a:ident) => {{ $f.put($r.0, 0, $c, $a); $f.put_m($r.1, $c, $a) }};
-    (@put $f:ident lm $r:ident, $c:ident, $a:ident) => {{ $f.put_l::<V>($r.0, $c, $a); $f.put_m($r.1, $c, $a) }};
+    (@put $f:ident w $r:ident, $c:ident) => { $f.put($r, 0, $c) };
+    (@put $f:ident l $r:ident, $c:ident) => { $f.put_l::<V>($r, $c) };
+    (@put $f:ident m $r:ident, $c:ident) => { $f.put_m($r, $c) };
+    (@put $f:ident wm $r:ident, $c:ident) => {{ $f.put($r.0, 0, $c); $f.put_m($r.1, $c) }};
+    (@put $f:ident lm $r:ident, $c:ident) => {{ $f.put_l::<V>($r.0, $c); $f.put_m($r.1, $c) }};
 }
 kernel! {
     w_w(w 0) w;
@@ -171,6 +156,9 @@ fn lane_numbers<V: V16>(chunk: usize) -> V {
     V::from_array(std::array::from_fn(|i| (chunk * 16 + i) as u32))
 }
 
+/// A row of A, rows of B, sixteen columns of C and D.
+pub(crate) type MfmaF32 = unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], wavemill_sem::FloatMode);
+
 /// A back end's kernels.
 pub(crate) struct Kernels {
     vop1: unsafe fn(Op, &mut Frame),
@@ -180,8 +168,9 @@ pub(crate) struct Kernels {
     vop3_float: unsafe fn(Op, &mut Frame),
     vop3p: unsafe fn(Op, &mut Frame),
     compare: unsafe fn(Compare, &mut Frame),
+    blend: unsafe fn(*mut u32, *const u32, u64, usize),
     /// a[i] · b[0..16] + c[0..16] in f32, sixteen columns of a matrix at a time.
-    pub mfma_f32: unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], wavemill_sem::FloatMode),
+    pub mfma_f32: MfmaF32,
 }
 
 impl Kernels {
@@ -200,11 +189,34 @@ impl Kernels {
         unsafe { kernel(op, frame) }
     }
 
+    /// Takes the active lanes of `registers` results in `src` over into `dst`.
+    ///
+    /// # Safety
+    /// Both must be as many aligned registers.
+    #[inline]
+    pub unsafe fn blend(&self, dst: *mut u32, src: *const u32, exec: u64, registers: usize) {
+        // SAFETY: the table was chosen for features the host has; the caller's promise.
+        unsafe { (self.blend)(dst, src, exec, registers) }
+    }
+
     /// Runs a comparison on a frame.
     #[inline]
     pub fn compare(&self, c: Compare, frame: &mut Frame) {
         // SAFETY: as above.
         unsafe { (self.compare)(c, frame) }
+    }
+}
+
+/// Takes the active lanes of registers over.
+#[inline(always)]
+unsafe fn blend<V: V16>(dst: *mut u32, src: *const u32, exec: u64, registers: usize) {
+    for i in 0..4 * registers {
+        let active = Bits((exec >> (16 * (i % 4))) as u16);
+        // SAFETY: the caller's registers.
+        unsafe {
+            let p = dst.add(16 * i);
+            V::select(active, V::load(src.add(16 * i)), V::load(p)).store(p);
+        }
     }
 }
 
@@ -243,6 +255,11 @@ macro_rules! backend {
                 compare(c, Kernel::<$v>(frame, PhantomData), &x)
             }
             $(#[$attr])*
+            pub unsafe fn merge(dst: *mut u32, src: *const u32, exec: u64, registers: usize) {
+                // SAFETY: the caller's registers.
+                unsafe { blend::<$v>(dst, src, exec, registers) }
+            }
+            $(#[$attr])*
             pub unsafe fn mfma(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: wavemill_sem::FloatMode) {
                 mfma_f32::<$v>(a, b, c, m)
             }
@@ -255,6 +272,7 @@ macro_rules! backend {
             vop3_float: $module::vop3_float,
             vop3p: $module::vop3p,
             compare: $module::cmp,
+            blend: $module::merge,
             mfma_f32: $module::mfma,
         };
     };

@@ -181,7 +181,7 @@ impl Exec<'_> {
                     if matches!(op, Atomic::CmpSwap | Atomic::CmpSwapF) {
                         (new, second) = (second, new);
                     }
-                    if address % bytes as u32 != 0 {
+                    if !address.is_multiple_of(bytes as u32) {
                         let kind = FaultKind::Misaligned { bytes: bytes as u32 };
                         return Err(self.fault(kind, 1 << lane, self.pc(inst), address as u64));
                     }

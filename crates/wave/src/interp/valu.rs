@@ -86,10 +86,19 @@ impl Exec<'_> {
             return self.valu_any(inst, family);
         }
         self.prepare(inst);
-        self.frame.dst = self.register(inst.dst);
-        self.kernels.valu(family, inst.op, &mut self.frame);
+        let exec = self.frame.exec;
+        if exec == !0 {
+            self.frame.dst = self.register(inst.dst);
+            self.kernels.valu(family, inst.op, &mut self.frame);
+        } else {
+            self.frame.dst = self.temps.dst.as_mut_ptr().cast();
+            self.kernels.valu(family, inst.op, &mut self.frame);
+            let dst = self.register(inst.dst);
+            // SAFETY: the temporary and the file have room for the result's registers.
+            unsafe { self.kernels.blend(dst, self.frame.dst, exec, inst.dst_dwords as usize) };
+        }
         if inst.sdst != 255 {
-            let mask = self.frame.mask;
+            let mask = self.frame.mask & exec;
             self.wave.set_sgpr64(inst.sdst as u32, mask);
         }
     }
@@ -116,14 +125,18 @@ impl Exec<'_> {
     fn valu_any(&mut self, inst: &Inst, family: Family) {
         self.prepare(inst);
         self.modify(inst);
-        let whole = inst.merge == Merge::Whole;
-        self.frame.dst = if whole { self.register(inst.dst) } else { self.temps.dst.as_mut_ptr().cast() };
+        self.frame.dst = self.temps.dst.as_mut_ptr().cast();
         self.kernels.valu(family, inst.op, &mut self.frame);
-        if !whole {
+        let exec = self.frame.exec;
+        if inst.merge == Merge::Whole {
+            let dst = self.register(inst.dst);
+            // SAFETY: the temporary and the file have room for the result's registers.
+            unsafe { self.kernels.blend(dst, self.frame.dst, exec, inst.dst_dwords as usize) };
+        } else {
             self.merge(inst);
         }
         if inst.sdst != 255 {
-            let mask = self.frame.mask;
+            let mask = self.frame.mask & exec;
             self.wave.set_sgpr64(inst.sdst as u32, mask);
         }
     }
@@ -144,7 +157,7 @@ impl Exec<'_> {
             }
         }
         self.kernels.compare(c, &mut self.frame);
-        let mask = self.frame.mask;
+        let mask = self.frame.mask & self.frame.exec;
         if inst.sdst != 255 {
             self.wave.set_sgpr64(inst.sdst as u32, mask);
         }
