@@ -167,7 +167,10 @@ impl Objdump {
             out.extend_from_slice(message.as_bytes());
             return byte_lines(bytes, out);
         };
-        let (lines, unsaid) = d.directives(self.dis.decoder().target(), self.version);
+        // llvm-objdump takes XNACK for off unless the object demands it; `restore` counts as an assembler does.
+        let target = self.dis.decoder().target();
+        let target = Target { xnack: target.xnack.or(Some(false)), ..*target };
+        let (lines, unsaid) = d.directives(&target, self.version);
         if !unsaid.is_empty() {
             let message = format!(
                 "; error decoding {name}: no directive sets {}\n; decoding failed region as bytes\n",

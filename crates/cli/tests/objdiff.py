@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Compares Wavemill's view of code objects with LLVM 19's, and what it makes with what LLVM makes.
+
+    objdiff.py WAVEMILL FILE...
+
+FILE.o and FILE.so are code objects: `inspect --json` must agree with llvm-readelf on header, symbols, sections, kernels
+and arguments, and with llvm-objdump on descriptors (GFX8 and later). Beside X.o may stand X.so, which ld.lld made of it:
+`link` must give the same symbols, segments and words, and ld.lld must link our object. Beside X.o may stand X.s, from
+which clang assembled it: `asm -c` must give the same code, descriptors and metadata. `disasm --asm` of each must assemble
+to the same object. Needs llvm-19, lld-19 and PyYAML.
+"""
+import json, os, re, struct, subprocess, sys, tempfile
+import yaml
+
+READELF, OBJDUMP, LLD = "llvm-readelf-19", "llvm-objdump-19", "ld.lld-19"
+wavemill = sys.argv[1] if len(sys.argv) > 1 else "wavemill"
+problems = []
+counts = {}
+
+
+def run(*command):
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode:
+        raise RuntimeError(f"{' '.join(command)}: exit {result.returncode}: {result.stderr.strip()[:400]}")
+    return result.stdout
+
+
+def count(what):
+    counts[what] = counts.get(what, 0) + 1
+
+
+def check(file, what, ours, theirs):
+    count(what.split(" ")[0])
+    if ours != theirs:
+        problems.append(f"{file}: {what}: {ours!r}, LLVM has {theirs!r}")
+
+
+def snake(word):
+    word = word.replace("MultiGrid", "Multigrid")
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", word).lower()
+
+
+class Loader(yaml.SafeLoader):
+    """YAML 1.2's idea of truth, so that an argument called y or n keeps its name."""
+
+
+Loader.yaml_implicit_resolvers = {
+    k: [(t, r) for t, r in v if t != "tag:yaml.org,2002:bool"] for k, v in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^(true|false)$"), list("tf"))
+
+SCALARS = {
+    ".kernarg_segment_size": "kernarg_segment_size", ".kernarg_segment_align": "kernarg_segment_align",
+    ".group_segment_fixed_size": "group_segment_fixed_size", ".private_segment_fixed_size": "private_segment_fixed_size",
+    ".wavefront_size": "wavefront_size", ".sgpr_count": "sgpr_count", ".vgpr_count": "vgpr_count",
+    ".agpr_count": "agpr_count", ".sgpr_spill_count": "sgpr_spill_count", ".vgpr_spill_count": "vgpr_spill_count",
+    ".max_flat_workgroup_size": "max_flat_workgroup_size", ".language": "language",
+    ".language_version": "language_version", ".reqd_workgroup_size": "reqd_workgroup_size",
+    ".workgroup_size_hint": "workgroup_size_hint", ".vec_type_hint": "vec_type_hint", ".symbol": "symbol",
+    ".name": "source_name", ".kind": "kind", ".uses_dynamic_stack": "uses_dynamic_stack",
+}
+ARGUMENT = ["name", "type_name", "offset", "size", "value_kind", "address_space", "access", "actual_access",
+            "pointee_align", "is_const", "is_restrict", "is_volatile", "is_pipe"]
+V2 = {"KernargSegmentSize": "kernarg_segment_size", "KernargSegmentAlign": "kernarg_segment_align",
+      "GroupSegmentFixedSize": "group_segment_fixed_size", "PrivateSegmentFixedSize": "private_segment_fixed_size",
+      "WavefrontSize": "wavefront_size", "NumSGPRs": "sgpr_count", "NumVGPRs": "vgpr_count",
+      "MaxFlatWorkGroupSize": "max_flat_workgroup_size", "NumSpilledSGPRs": "sgpr_spill_count",
+      "NumSpilledVGPRs": "vgpr_spill_count"}
+
+
+def kernels(file, ours, notes):
+    documents = re.findall(r"^(---\n.*?^\.\.\.)", re.sub(r"^ {4,}(?=---|\.\.\.)", "", notes, flags=re.M), re.M | re.S)
+    said = []
+    for text in documents:
+        document = yaml.load(text, Loader)
+        if "amdhsa.kernels" in document:
+            said += [(k, 3) for k in document["amdhsa.kernels"]]
+        else:
+            said += [(k, 2) for k in document.get("Kernels", [])]
+    by_name = {k["source_name"]: k for k in ours["kernels"]}
+    check(file, "kernels", sorted(by_name), sorted(k[".name" if v == 3 else "Name"] for k, v in said))
+    for theirs, version in said:
+        name = theirs[".name" if version == 3 else "Name"]
+        mine = by_name.get(name)
+        if mine is None:
+            continue
+        if version == 2:
+            for key, field in V2.items():
+                if key in theirs.get("CodeProps", {}):
+                    check(file, f"property {name} {field}", mine[field], theirs["CodeProps"][key])
+            arguments = theirs.get("Args", [])
+            check(file, f"arguments {name}", len(mine["arguments"]), len(arguments))
+            for m, t in zip(mine["arguments"], arguments):
+                check(file, f"argument {name} size", m["size"], t["Size"])
+                check(file, f"argument {name} align", m["offset"] % t["Align"], 0)
+                check(file, f"argument {name} kind", m["value_kind"], snake(t["ValueKind"]))
+                space = t.get("AddrSpaceQual")
+                check(file, f"argument {name} space", m["address_space"], space and snake(space))
+                check(file, f"argument {name} type", m["type_name"], t.get("TypeName"))
+            continue
+        for key, field in SCALARS.items():
+            if key in theirs:
+                check(file, f"property {name} {field}", mine[field], theirs[key])
+        arguments = theirs.get(".args", [])
+        check(file, f"arguments {name}", len(mine["arguments"]), len(arguments))
+        for m, t in zip(mine["arguments"], arguments):
+            for field in ARGUMENT:
+                value = m.get(field)
+                # YAML reads 'x' and 1 alike; names are text.
+                other = t.get("." + field)
+                other = str(other) if field in ("name", "type_name") and other is not None else other
+                check(file, f"argument {name} {field}", value, other)
+
+
+def symbols(file, ours):
+    theirs = []
+    for line in run(READELF, "-sW", file).split("Symbol table '.symtab'")[-1].splitlines():
+        m = re.match(r"\s*\d+: ([0-9a-f]{16})\s+(\S+) (\S+)\s+(\S+)\s+(\S+)(?: \[.*?\])?\s+(\S+)(?: (.*))?$", line)
+        if m and m[3] != "SECTION" and m[7]:
+            size = int(m[2], 0) if m[2].startswith("0x") else int(m[2])
+            theirs.append((m[7].strip(), int(m[1], 16), size, m[4].lower(), m[5].lower()))
+    mine = [(s["name"], s["value"], s["size"], s["binding"], s["visibility"])
+            for s in ours["symbols"] if s["name"] and s["type"] != "section"]
+    check(file, "symbols", sorted(mine), sorted(theirs))
+
+
+def sections(file, ours):
+    theirs = []
+    for line in run(READELF, "-SW", file).splitlines():
+        m = re.match(r"\s*\[\s*\d+\] (\S+)\s+\S+\s+([0-9a-f]{16}) ([0-9a-f]+) ([0-9a-f]+)", line)
+        if m:
+            theirs.append((m[1], int(m[2], 16), int(m[3], 16), int(m[4], 16)))
+    mine = [(s["name"], s["address"], s["offset"], s["size"]) for s in ours["sections"]]
+    check(file, "sections", mine, theirs)
+
+
+def descriptors(file, ours):
+    data = open(file, "rb").read()
+    generation = int(re.match(r"gfx(\d)", ours["processor"])[1])
+    listing = None
+    for k in ours["kernels"]:
+        if "descriptor" not in k:
+            continue
+        raw = data[k["descriptor_offset"]:][:64]
+        check(file, f"descriptor {k['name']} bytes", k["descriptor_bytes"], raw.hex())
+        lds, scratch, kernarg, _, entry = struct.unpack_from("<IIIIq", raw)
+        rsrc3, rsrc1, rsrc2, properties, preload = struct.unpack_from("<IIIHH", raw, 44)
+        d = k["descriptor"]
+        bits = lambda word, low, width: word >> low & (1 << width) - 1
+        for field, value in {
+            "group_segment_fixed_size": lds, "private_segment_fixed_size": scratch, "kernarg_size": kernarg,
+            "kernel_code_entry_byte_offset": entry & (1 << 64) - 1,
+            "granulated_workitem_vgpr_count": bits(rsrc1, 0, 6), "granulated_wavefront_sgpr_count": bits(rsrc1, 6, 4),
+            "float_round_mode_32": bits(rsrc1, 12, 2), "float_denorm_mode_16_64": bits(rsrc1, 18, 2),
+            "enable_dx10_clamp": bits(rsrc1, 21, 1), "enable_ieee_mode": bits(rsrc1, 23, 1),
+            "enable_private_segment": bits(rsrc2, 0, 1), "user_sgpr_count": bits(rsrc2, 1, 5),
+            "enable_sgpr_workgroup_id_x": bits(rsrc2, 7, 1), "enable_sgpr_workgroup_id_y": bits(rsrc2, 8, 1),
+            "enable_sgpr_workgroup_id_z": bits(rsrc2, 9, 1), "enable_vgpr_workitem_id": bits(rsrc2, 11, 2),
+            "enable_sgpr_private_segment_buffer": bits(properties, 0, 1),
+            "enable_sgpr_kernarg_segment_ptr": bits(properties, 3, 1), "uses_dynamic_stack": bits(properties, 11, 1),
+        }.items():
+            check(file, f"descriptor {k['name']} {field}", d[field], value)
+        if "accum_offset" in d:
+            check(file, f"descriptor {k['name']} accum_offset", d["accum_offset"], bits(rsrc3, 0, 6))
+        if generation >= 8:
+            if listing is None:
+                listing = run(wavemill, "disasm", file)
+            theirs = run(OBJDUMP, f"--disassemble-symbols={k['name']}.kd", "-D", file)
+            block = lambda text: re.search(rf"^\.amdhsa_kernel {re.escape(k['name'])}\n.*?^\.end_amdhsa_kernel$", text, re.M | re.S)
+            mine, theirs = block(listing), block(theirs)
+            check(file, f"directives {k['name']}", mine and mine[0], theirs and theirs[0])
+
+
+SKIPPED = {".comment", ".symtab", ".strtab", ".shstrtab", ".llvm_addrsig", ".note.GNU-stack"}
+
+
+def same(file, what, ours, theirs, names=None, addresses=True):
+    """Compares two objects in everything that a loader sees."""
+    def parts(path):
+        data, info = open(path, "rb").read(), json.loads(run(wavemill, "inspect", "--json", path))
+        kept = {}
+        for s in info["sections"]:
+            debug = s["name"].startswith((".debug", ".rela.debug"))
+            if s["name"] not in SKIPPED and not debug and (names is None or s["name"] in names):
+                contents = b"" if s["type"] == 8 else data[s["offset"]:][:s["size"]]
+                # Numbers of symbols differ where section symbols do.
+                contents = b"" if s["name"].startswith(".rela.") and s["flags"] & 2 == 0 else contents
+                kept[s["name"]] = (s["type"], s["flags"], s["address"], s["size"], s["align"], contents)
+        keys = ("name", "value", "size", "type", "binding", "visibility", "section")
+        table = sorted(tuple(s[k] for k in keys) for s in info["symbols"] if s["type"] not in ("section", "file"))
+        return kept, table, (info["version"], info["e_flags"], info["target"])
+    a, b = parts(ours), parts(theirs)
+    for name in sorted(set(a[0]) | set(b[0])):
+        x, y = a[0].get(name), b[0].get(name)
+        if x and y and x != y:
+            at = next((i for i, (p, q) in enumerate(zip(x[5], y[5])) if p != q), None)
+            check(file, f"{what} {name}", (x[:5], at), (y[:5], at if x[:5] != y[:5] else "the same up to there"))
+        else:
+            check(file, f"{what} {name}", bool(x), bool(y))
+    check(file, f"{what} header", a[2], b[2])
+    if names is None:
+        check(file, f"{what} symbols", a[1], b[1])
+
+
+def one(file, scratch):
+    ours = json.loads(run(wavemill, "inspect", "--json", file))
+    notes = run(READELF, "--notes", file)
+    kernels(file, ours, notes)
+    symbols(file, ours)
+    sections(file, ours)
+    descriptors(file, ours)
+    base = os.path.splitext(file)[0]
+    path = lambda name: os.path.join(scratch, name)
+    if file.endswith(".o"):
+        if os.path.exists(base + ".so"):
+            run(wavemill, "link", file, "-o", path("linked.so"))
+            run(LLD, "-shared", file, "-o", path("lld.so"))
+            same(file, "link", path("linked.so"), path("lld.so"))
+        if os.path.exists(base + ".s"):
+            version = ["--code-object-version", str(ours["version"])]
+            target = ours["target"].split("--")[1]
+            run(wavemill, "asm", "-c", base + ".s", "-o", path("ours.o"), *version)
+            same(file, "asm", path("ours.o"), file, {".text", ".rodata", ".note", ".data", ".bss"})
+            run(LLD, "-shared", path("ours.o"), "-o", path("lld.so"))
+            run(wavemill, "link", path("ours.o"), "-o", path("linked.so"))
+            same(file, "ours", path("linked.so"), path("lld.so"))
+    text = run(wavemill, "disasm", "--asm", file)
+    open(path("again.s"), "w").write(text)
+    if ours["kind"] == "relocatable":
+        run(wavemill, "asm", "-c", path("again.s"), "-o", path("again.o"))
+        same(file, "again", path("again.o"), file)
+    elif os.path.exists(base + ".o"):
+        # What ld.lld of another version lays out otherwise is no business of ours.
+        run(wavemill, "link", base + ".o", "-o", path("first.so"))
+        text = run(wavemill, "disasm", "--asm", path("first.so"))
+        open(path("again.s"), "w").write(text)
+        run(wavemill, "asm", path("again.s"), "-o", path("again.so"))
+        same(file, "again", path("again.so"), path("first.so"))
+
+
+def main():
+    files = sys.argv[2:]
+    if not files:
+        sys.exit(__doc__)
+    with tempfile.TemporaryDirectory() as scratch:
+        for file in files:
+            try:
+                one(file, scratch)
+            except RuntimeError as e:
+                problems.append(f"{file}: {e}")
+    for problem in problems:
+        print(problem)
+    print(f"{len(files)} files, {sum(counts.values())} comparisons, {len(problems)} differences:",
+          ", ".join(f"{n} {k}" for k, n in sorted(counts.items())))
+    sys.exit(bool(problems))
+
+
+main()
