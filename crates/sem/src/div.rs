@@ -109,6 +109,15 @@ fn fixup(format: Format, q: u64, d: u64, n: u64, m: FloatMode) -> u64 {
             _ => false,
         };
         sign | (up && !m.flush_out) as u64
+    } else if exponent(format, q) == (inf >> format.fraction) as i32 {
+        // "overflow": the quotient left the range on its way (the manual asks S1 here, which cannot be infinite any more).
+        let finite = match m.round {
+            Round::Nearest => false,
+            Round::Up => sign != 0,
+            Round::Down => sign == 0,
+            Round::Zero => true,
+        };
+        sign | if finite { format.max() } else { inf }
     } else {
         let r = sign | q & !format.sign();
         if m.flush_out { format.flush(r) } else { r }

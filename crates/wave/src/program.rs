@@ -437,6 +437,12 @@ impl Resolver {
             }
             Form::Dpp => vgpr(code & 0xff),
             _ if self.inst.field_of(o).width == 8 && !self.inst.is_vop3_layout() => vgpr(code),
+            // V_FMA_MIX constants are f32 unless op_sel_hi says the operand is f16.
+            _ if self.inst.row.has(flag::MIX) => {
+                let hi = bits::VOP3P_OP_SEL_HI.get(word) | bits::VOP3P_OP_SEL_HI2.get(word) << 2;
+                let ty = Ty { bits: if hi >> slot & 1 != 0 { 16 } else { 32 }, ..o.ty };
+                self.source(code, ty, acc)
+            }
             _ => self.source(code, o.ty, acc),
         }
     }

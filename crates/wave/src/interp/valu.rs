@@ -85,8 +85,14 @@ impl Exec<'_> {
         if !inst.plain || inst.merge != Merge::Whole {
             return self.valu_any(inst, family);
         }
+        let exec = self.wave.exec();
+        if exec == 0 {
+            if inst.sdst != 255 {
+                self.wave.set_sgpr64(inst.sdst as u32, 0);
+            }
+            return;
+        }
         self.prepare(inst);
-        let exec = self.frame.exec;
         if exec == !0 {
             self.frame.dst = self.register(inst.dst);
             self.kernels.valu(family, inst.op, &mut self.frame);

@@ -1,0 +1,120 @@
+//! Assembling and running a few instructions.
+
+use wavemill_isa::target::{Target, processor};
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
+
+pub fn target(cpu: &str) -> Target {
+    Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")))
+}
+
+pub fn assemble(target: Target, name: &str, text: &str) -> Vec<u8> {
+    let mut options = wavemill_asm::Options::new(target);
+    options.output = wavemill_asm::OutputType::Obj;
+    let output = wavemill_asm::assemble(&options, name, text.as_bytes().to_vec());
+    assert!(!output.failed(), "{}", String::from_utf8_lossy(&output.render_diagnostics()));
+    let object = output.object.expect("an object");
+    object.sections.into_iter().find(|s| !s.data.is_empty()).expect("code").data
+}
+
+/// A program on one back end, with its memory.
+pub struct Machine {
+    pub target: Target,
+    pub engine: Interp,
+    pub memory: Memory,
+    pub group: GroupShared,
+    code: Vec<u8>,
+    buffers: Vec<Box<[u64]>>,
+}
+
+impl Machine {
+    pub fn new(cpu: &str, simd: Simd, text: &str, lds: u32) -> Machine {
+        let target = target(cpu);
+        let mut code = assemble(target, "test.s", text);
+        code.extend(assemble(target, "end.s", "s_endpgm"));
+        let memory = Memory::new();
+        // SAFETY: the code lives as long as the machine and is not changed.
+        unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).unwrap() };
+        let engine = Interp::with_simd(target, simd);
+        Machine { target, engine, memory, group: GroupShared::new(lds), code, buffers: Vec::new() }
+    }
+
+    pub fn wave(&self) -> Wave {
+        let mut wave = Wave::new(&self.target, Shape { vgprs: 128, agprs: 64 });
+        wave.pc = self.code.as_ptr() as u64;
+        wave
+    }
+
+    /// Guest memory that waves may write; returns its address.
+    pub fn buffer(&mut self, bytes: &[u8]) -> u64 {
+        let mut words = vec![0u64; bytes.len().div_ceil(8)].into_boxed_slice();
+        for (i, b) in bytes.iter().enumerate() {
+            words[i / 8] |= (*b as u64) << (8 * (i % 8));
+        }
+        let address = words.as_mut_ptr() as u64;
+        // SAFETY: the buffer lives as long as the machine; it is only looked at through `read`.
+        unsafe { self.memory.add(address, bytes.len() as u64, true).unwrap() };
+        self.buffers.push(words);
+        address
+    }
+
+    pub fn read(&self, address: u64, len: usize) -> Vec<u8> {
+        let mut out = vec![0; len];
+        assert!(self.memory.read(address, &mut out));
+        out
+    }
+
+    pub fn run(&self, wave: &mut Wave) -> Event {
+        self.engine.run(wave, &self.group, &self.memory, 1_000_000)
+    }
+}
+
+/// Runs one instruction on 64 lanes of operands in v0, v2 and v4 (pairs for 64 bits); the result is v[6:7] and VCC.
+pub fn lanes(cpu: &str, simd: Simd, text: &str, mode: u32, operands: &[[u64; 3]; 64]) -> ([u64; 64], u64) {
+    let machine = Machine::new(cpu, simd, text, 0);
+    let mut wave = machine.wave();
+    wave.mode = mode;
+    for (lane, values) in operands.iter().enumerate() {
+        for (i, v) in values.iter().enumerate() {
+            wave.vgpr_mut(2 * i as u16).unwrap()[lane] = *v as u32;
+            wave.vgpr_mut(2 * i as u16 + 1).unwrap()[lane] = (*v >> 32) as u32;
+        }
+    }
+    assert_eq!(machine.run(&mut wave), Event::End, "{text}");
+    let r =
+        std::array::from_fn(|l| wave.vgpr(6).unwrap()[l] as u64 | (wave.vgpr(7).unwrap()[l] as u64) << 32);
+    (r, wave.vcc())
+}
+
+/// A small generator of numbers, the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// A number that is often near the edges of its width.
+    pub fn edgy(&mut self, bits: u32) -> u64 {
+        let r = self.next();
+        let mask = if bits == 64 { !0 } else { (1 << bits) - 1 };
+        let shift = self.next() % bits as u64;
+        let v = match r % 8 {
+            0 => 0,
+            1 => !0,
+            2 => 1 << shift,
+            3 => (1u64 << shift).wrapping_sub(1),
+            4 => (r >> 8) % 40,
+            5 => !(1u64 << shift),
+            _ => self.next(),
+        };
+        v & mask
+    }
+}
+
+/// The whole set of 64 operand triples.
+pub fn triples(mut f: impl FnMut() -> u64) -> [[u64; 3]; 64] {
+    std::array::from_fn(|_| std::array::from_fn(|_| f()))
+}

@@ -1,0 +1,9 @@
+//! Tests of crate `wave`: files of assembly with expected registers, and properties against independent oracles. Both
+//! run on every back end the host has.
+
+mod files;
+mod floats;
+mod harness;
+mod integers;
+mod matrices;
+mod system;

@@ -1,0 +1,234 @@
+//! MFMA against a plain matrix product. Where elements lie is written here as the published layouts have it, register
+//! by lane, and not taken from the crate.
+
+use crate::harness::{Machine, Random};
+use wavemill_wave::{Event, Simd};
+
+/// name, m, k, blocks, element: (bits, float)
+const CASES: &[(&str, usize, usize, usize, &str)] = &[
+    ("v_mfma_f32_32x32x1f32", 32, 1, 2, "f32"),
+    ("v_mfma_f32_16x16x1f32", 16, 1, 4, "f32"),
+    ("v_mfma_f32_4x4x1f32", 4, 1, 16, "f32"),
+    ("v_mfma_f32_32x32x2f32", 32, 2, 1, "f32"),
+    ("v_mfma_f32_16x16x4f32", 16, 4, 1, "f32"),
+    ("v_mfma_f32_32x32x4f16", 32, 4, 2, "f16"),
+    ("v_mfma_f32_16x16x4f16", 16, 4, 4, "f16"),
+    ("v_mfma_f32_4x4x4f16", 4, 4, 16, "f16"),
+    ("v_mfma_f32_32x32x8f16", 32, 8, 1, "f16"),
+    ("v_mfma_f32_16x16x16f16", 16, 16, 1, "f16"),
+    ("v_mfma_i32_32x32x4i8", 32, 4, 2, "i8"),
+    ("v_mfma_i32_16x16x4i8", 16, 4, 4, "i8"),
+    ("v_mfma_i32_4x4x4i8", 4, 4, 16, "i8"),
+    ("v_mfma_i32_32x32x8i8", 32, 8, 1, "i8"),
+    ("v_mfma_i32_16x16x16i8", 16, 16, 1, "i8"),
+    ("v_mfma_f32_32x32x4bf16_1k", 32, 4, 2, "bf16"),
+    ("v_mfma_f32_16x16x4bf16_1k", 16, 4, 4, "bf16"),
+    ("v_mfma_f32_4x4x4bf16_1k", 4, 4, 16, "bf16"),
+    ("v_mfma_f32_32x32x8bf16_1k", 32, 8, 1, "bf16"),
+    ("v_mfma_f32_16x16x16bf16_1k", 16, 16, 1, "bf16"),
+    ("v_mfma_f32_32x32x2bf16", 32, 2, 2, "bf16"),
+    ("v_mfma_f32_16x16x2bf16", 16, 2, 4, "bf16"),
+    ("v_mfma_f32_4x4x2bf16", 4, 2, 16, "bf16"),
+    ("v_mfma_f32_32x32x4bf16", 32, 4, 1, "bf16"),
+    ("v_mfma_f32_16x16x8bf16", 16, 8, 1, "bf16"),
+    ("v_mfma_f64_16x16x4f64", 16, 4, 1, "f64"),
+    ("v_mfma_f64_4x4x4f64", 4, 4, 4, "f64"),
+];
+
+/// A's element held by a lane's `e`-th slot: (row, k, block). B's is (column, k, block).
+fn a_element(
+    m: usize,
+    k: usize,
+    blocks: usize,
+    element: &str,
+    lane: usize,
+    e: usize,
+) -> (usize, usize, usize) {
+    let per = m * k * blocks / 64;
+    match (element, m, blocks) {
+        ("f64", 4, _) => (lane % 4, lane / 16, lane / 4 % 4),
+        ("f64", ..) => (lane % 16, lane / 16, 0),
+        (_, _, 1) => (lane % m, per * (lane / m) + e, 0),
+        _ => (lane % m, e, lane / m),
+    }
+}
+
+/// D's element in a register (a pair for f64) and lane: (row, column, block).
+fn d_element(m: usize, element: &str, register: usize, lane: usize) -> (usize, usize, usize) {
+    match (element, m) {
+        ("f64", 16) => (4 * register + lane / 16, lane % 16, 0),
+        ("f64", _) => (lane / 16, lane % 4, lane / 4 % 4),
+        (_, 32) => (8 * (register / 4) % 32 + 4 * (lane / 32) + register % 4, lane % 32, register / 16),
+        (_, 16) => (4 * (lane / 16) + register % 4, lane % 16, register / 4),
+        _ => (register % 4, lane % 4, lane / 4),
+    }
+}
+
+fn encode(element: &str, n: i32) -> u64 {
+    match element {
+        "f32" => (n as f32).to_bits() as u64,
+        "f64" => (n as f64).to_bits(),
+        "i8" => n as u8 as u64,
+        "bf16" => ((n as f32).to_bits() >> 16) as u64,
+        _ => {
+            // Small integers are exact in f16.
+            let f = (n as f32).to_bits();
+            if n == 0 {
+                0
+            } else {
+                ((f >> 16 & 0x8000) | ((f >> 23 & 0xff) - 112) << 10 | (f >> 13 & 0x3ff)) as u64
+            }
+        }
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn product(
+    simd: Simd,
+    cpu: &str,
+    case: &(&str, usize, usize, usize, &str),
+    suffix: &str,
+    cbsz: usize,
+    abid: usize,
+    blgp: usize,
+    acc: bool,
+) {
+    let &(name, m, k, blocks, element) = case;
+    let bits = match element {
+        "f64" => 64,
+        "f32" => 32,
+        "i8" => 8,
+        _ => 16,
+    };
+    let per = m * k * blocks / 64;
+    let ab = (per * bits).div_ceil(32).max(1);
+    let wide = if element == "f64" { 2 } else { 1 };
+    let cd = m * m * blocks / 64 * wide;
+    let range = |kind: &str, first: usize, n: usize| {
+        if n == 1 { format!("{kind}{first}") } else { format!("{kind}[{first}:{}]", first + n - 1) }
+    };
+    let kind = if acc { "a" } else { "v" };
+    let d = if acc { 0 } else { 32 };
+    let text = format!(
+        "{name} {}, {}, {}, {}{suffix}",
+        range(kind, d, cd),
+        range("v", 0, ab),
+        range("v", 8, ab),
+        range(kind, d, cd)
+    );
+    let machine = Machine::new(cpu, simd, &text, 0);
+    let mut wave = machine.wave();
+    let first = if acc { wave.shape().vgprs } else { d as u16 };
+    let mut random = Random(name.len() as u64 * 7919 + 1);
+    let mut small = || (random.next() % 15) as i32 - 7;
+    let mut a = vec![vec![vec![0i32; k]; m]; blocks];
+    let mut b = vec![vec![vec![0i32; k]; m]; blocks];
+    let mut c = vec![vec![vec![0i32; m]; m]; blocks];
+    for (matrix, base) in [(&mut a, 0u16), (&mut b, 8)] {
+        for lane in 0..64 {
+            for e in 0..per.max(1) {
+                let n = small();
+                let at = e * bits;
+                for w in 0..wide {
+                    let word = (encode(element, n) >> (32 * w)) as u32;
+                    wave.vgpr_mut(base + (at / 32 + w) as u16).unwrap()[lane] |= word << (at % 32);
+                }
+                let (i, k, block) = a_element(m, k, blocks, element, lane, e);
+                matrix[block][i][k] = n;
+            }
+        }
+    }
+    for register in 0..cd / wide {
+        for lane in 0..64 {
+            let n = small();
+            let (i, j, block) = d_element(m, element, register, lane);
+            c[block][i][j] = n;
+            let bits = if element == "i8" {
+                n as u32 as u64
+            } else {
+                encode(if wide == 2 { "f64" } else { "f32" }, n)
+            };
+            for w in 0..wide {
+                wave.vgpr_mut(first + (register * wide + w) as u16).unwrap()[lane] =
+                    (bits >> (32 * w)) as u32;
+            }
+        }
+    }
+    assert_eq!(machine.run(&mut wave), Event::End, "{text}");
+    // B as BLGP leaves it: the lane that holds (j, k, block) gets another lane's value.
+    let b_at = |j: usize, kk: usize, block: usize| {
+        let (lane, e) = (0..64)
+            .flat_map(|l| (0..per.max(1)).map(move |e| (l, e)))
+            .find(|&(l, e)| a_element(m, k, blocks, element, l, e) == (j, kk, block))
+            .unwrap();
+        let lane = match blgp {
+            1 => lane % 32,
+            2 => lane % 32 + 32,
+            3 => (lane + 16) % 64,
+            4..=7 => lane % 16 + 16 * (blgp - 4),
+            _ => lane,
+        };
+        let (j, kk, block) = a_element(m, k, blocks, element, lane, e);
+        b[block][j][kk]
+    };
+    for register in 0..cd / wide {
+        for lane in 0..64 {
+            let (i, j, block) = d_element(m, element, register, lane);
+            let from = block >> cbsz << cbsz | abid;
+            let from = if cbsz == 0 { block } else { from };
+            let want: i32 =
+                c[block][i][j] + (0..k).map(|kk| a[from][i][kk] * b_at(j, kk, block)).sum::<i32>();
+            let at = first + (register * wide) as u16;
+            let got = wave.vgpr(at).unwrap()[lane];
+            let want = match element {
+                "i8" => want as u32,
+                "f64" => {
+                    let hi = wave.vgpr(at + 1).unwrap()[lane];
+                    assert_eq!(
+                        f64::from_bits(got as u64 | (hi as u64) << 32),
+                        want as f64,
+                        "{text} [{block}] {i},{j}"
+                    );
+                    continue;
+                }
+                _ => (want as f32).to_bits(),
+            };
+            assert_eq!(got, want, "{text} on {} [{block}] {i},{j}", simd.name());
+        }
+    }
+}
+
+#[test]
+fn every_shape() {
+    for simd in Simd::available() {
+        for case in CASES {
+            product(simd, "gfx90a", case, "", 0, 0, 0, false);
+            product(simd, "gfx90a", case, "", 0, 0, 0, true);
+        }
+    }
+}
+
+#[test]
+fn gfx908_has_its_own_accumulators() {
+    for case in CASES.iter().filter(|c| c.4 != "f64" && !c.0.ends_with("1k")) {
+        product(Simd::Portable, "gfx908", case, "", 0, 0, 0, true);
+    }
+}
+
+#[test]
+fn broadcasts() {
+    let simd = Simd::available()[0];
+    for case in CASES.iter().filter(|c| c.4 != "f64") {
+        for blgp in 1..8 {
+            product(simd, "gfx90a", case, &format!(" blgp:{blgp}"), 0, 0, blgp, false);
+        }
+        for cbsz in 1..5usize {
+            if 1 << cbsz > case.3 {
+                break;
+            }
+            for abid in 0..1 << cbsz {
+                product(simd, "gfx90a", case, &format!(" cbsz:{cbsz} abid:{abid}"), cbsz, abid, 0, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Events, faults, counters: what the machine sees of a wave.
+
+use crate::harness::Machine;
+use wavemill_wave::{Event, FaultKind, Simd};
+
+fn machine(text: &str) -> Machine {
+    Machine::new("gfx90a", Simd::Portable, text, 256)
+}
+
+#[test]
+fn wild_accesses_are_faults() {
+    let m = machine("v_mov_b32 v1, 0\n global_load_dword v2, v[0:1], off");
+    let mut wave = m.wave();
+    wave.set_exec(0b101);
+    wave.vgpr_mut(0).unwrap().fill(0x40);
+    let Event::Fault(f) = m.run(&mut wave) else { panic!("no fault") };
+    assert_eq!((f.kind, f.lanes, f.address), (FaultKind::Read { bytes: 4 }, 0b101, 0x40));
+    assert_eq!(f.pc, wave.pc);
+}
+
+#[test]
+fn read_only_memory_stays_so() {
+    let m = machine(
+        "s_getpc_b64 s[0:1]\n v_mov_b32 v0, s0\n v_mov_b32 v1, s1\n global_store_dword v[0:1], v2, off",
+    );
+    let mut wave = m.wave();
+    assert!(matches!(m.run(&mut wave), Event::Fault(f) if f.kind == FaultKind::ReadOnly { bytes: 4 }));
+}
+
+#[test]
+fn misaligned_atomics_fault() {
+    let mut m = machine("global_atomic_add v[0:1], v2, off");
+    let address = m.buffer(&[0; 64]) + 2;
+    let mut wave = m.wave();
+    wave.set_exec(1);
+    wave.vgpr_mut(0).unwrap()[0] = address as u32;
+    wave.vgpr_mut(1).unwrap()[0] = (address >> 32) as u32;
+    assert!(matches!(m.run(&mut wave), Event::Fault(f) if f.kind == FaultKind::Misaligned { bytes: 4 }));
+}
+
+#[test]
+fn illegal_words_and_jumps_are_faults() {
+    let m = machine(".long 0xffffffff");
+    assert!(matches!(m.run(&mut m.wave()), Event::Fault(f) if matches!(f.kind, FaultKind::Illegal { .. })));
+    let m = machine("s_mov_b64 s[0:1], 64\n s_setpc_b64 s[0:1]");
+    assert!(matches!(m.run(&mut m.wave()), Event::Fault(f) if f.kind == FaultKind::Fetch && f.pc == 64));
+}
+
+#[test]
+fn events_stop_and_resume() {
+    let m = machine(
+        "s_barrier\n s_trap 2\n s_mov_b32 m0, 5\n s_sendmsg sendmsg(MSG_INTERRUPT)\n s_sleep 1\n s_mov_b32 s5, 1",
+    );
+    let mut wave = m.wave();
+    assert_eq!(m.run(&mut wave), Event::Barrier);
+    assert_eq!(m.run(&mut wave), Event::Trap(2));
+    assert_eq!(m.run(&mut wave), Event::Message { message: 1, m0: 5 });
+    assert_eq!(m.run(&mut wave), Event::Preempted);
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!(wave.sgpr(5), 1);
+    assert_eq!(wave.counters.total(), 7);
+}
+
+#[test]
+fn endless_loops_are_preempted() {
+    let m = machine("loop:\n s_branch loop");
+    assert_eq!(m.run(&mut m.wave()), Event::Preempted);
+}
+
+#[test]
+fn counters_know_classes_and_fidelity() {
+    let m = machine("v_rcp_f32 v0, v1\n v_add_u32 v0, v1, v2\n s_mov_b32 s0, 1\n s_waitcnt 0\n ds_nop");
+    let mut wave = m.wave();
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!(wave.counters.class, [1, 2, 0, 2, 0, 1, 0, 0]);
+    assert_eq!((wave.counters.approximate, wave.counters.waits), (1, 1));
+}
