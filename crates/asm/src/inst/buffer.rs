@@ -18,11 +18,7 @@ pub(super) fn modifiers(row: &Row) -> Set {
         return Set::default();
     }
     let typed = row.enc == Enc::Mtbuf;
-    let addressed = row.operand(Role::Vaddr).is_some();
-    Set::of(&[Mod::Offset, Mod::Glc, Mod::Slc, Mod::Scc])
-        .with(Mod::Offen, addressed)
-        .with(Mod::Idxen, addressed)
-        .with(Mod::Addr64, addressed)
+    Set::of(&[Mod::Offen, Mod::Idxen, Mod::Addr64, Mod::Offset, Mod::Glc, Mod::Slc, Mod::Scc])
         .with(Mod::Lds, row.has(flag::LDS | flag::LDS_ONLY))
         .with(Mod::Tfe, row.has(flag::TFE))
         .with(Mod::Format, typed)

@@ -540,6 +540,9 @@ fn symbolic_format(p: &mut Parser<'_>) -> Result<u32, Diag> {
     Ok(data.unwrap_or(names::DEFAULT_FORMAT) | number.unwrap_or(0) << 4)
 }
 
+// A set of modifiers is a u64.
+const _: () = assert!(COUNT <= 64);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -553,6 +556,5 @@ mod tests {
         assert_eq!(find(b"noglc"), Some((Mod::Glc, true)));
         assert_eq!(find(b"nolds"), None);
         assert_eq!(find(b"nonoglc"), None);
-        assert!(COUNT <= 64);
     }
 }
