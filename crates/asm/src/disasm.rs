@@ -159,7 +159,8 @@ impl Listing {
 fn reencoded(inst: &Inst, target: &Target) -> Inst {
     let mut shown = inst.canonical(target);
     // GFX9's second place for a scalar offset stays where it is.
-    if inst.row.enc == Enc::Smem && target.level().is_gfx9() && bits::SMEM_SOE.get(inst.bits) != 0 {
+    let offset = inst.row.enc == Enc::Smem && inst.row.operand(Role::Soffset).is_some();
+    if offset && target.level().is_gfx9() && bits::SMEM_SOE.get(inst.bits) != 0 {
         let fields = [bits::SMEM_SOE, bits::SMEM_SOFFSET];
         shown.put(Field::new(32, 7), 0);
         for field in fields {
