@@ -134,6 +134,9 @@ impl Machine {
         externs: &HashMap<String, u64>,
     ) -> Result<Arc<Loaded>, LoadError> {
         let loaded = Arc::new(loader::load(&self.memory, &self.target, name, data, externs)?);
+        // The addresses may have been those of another code object before.
+        let (start, len) = loaded.extent();
+        self.engine.invalidate(start, len);
         self.objects.write().unwrap_or_else(PoisonError::into_inner).push(loaded.clone());
         Ok(loaded)
     }

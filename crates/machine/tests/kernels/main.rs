@@ -8,12 +8,15 @@ mod basics;
 mod half;
 mod memory;
 mod parallel;
+mod same_bits;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use wavemill_machine::kernarg::Value;
 use wavemill_machine::run::Launch;
 use wavemill_machine::{Loaded, Machine, Options, Region, Use, loader};
+use wavemill_wave::{Interp, Simd};
 
 /// An argument of a kernel.
 pub enum Arg {
@@ -65,7 +68,7 @@ pub fn numbers<T: Bytes>(bytes: &[u8]) -> Vec<T> {
 /// One fixture, loaded.
 pub struct Case {
     machine: Machine,
-    object: std::sync::Arc<Loaded>,
+    object: Arc<Loaded>,
     /// File name.
     pub name: String,
 }
@@ -112,11 +115,14 @@ impl Case {
     }
 }
 
+fn directory() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels/fixtures")
+}
+
 /// Runs a test on every fixture of a source, and reports all failures together.
 pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
-    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels/fixtures");
     let only = std::env::var("WAVEMILL_FIXTURE").unwrap_or_default();
-    let mut names: Vec<String> = std::fs::read_dir(&directory)
+    let mut names: Vec<String> = std::fs::read_dir(directory())
         .expect("fixtures are committed")
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .filter(|n| n.starts_with(&format!("{source}.")) && n.contains(&only))
@@ -125,7 +131,7 @@ pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
     assert!(!names.is_empty() || !only.is_empty(), "no fixtures of {source}");
     let mut failures = Vec::new();
     for name in &names {
-        let case = load(&directory, name);
+        let case = load(name, 0, None);
         if let Err(message) = test(&case) {
             failures.push(format!("{name}: {message}"));
         }
@@ -133,11 +139,14 @@ pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
     assert!(failures.is_empty(), "{} of {} fail\n{}", failures.len(), names.len(), failures.join("\n"));
 }
 
-fn load(directory: &std::path::Path, name: &str) -> Case {
-    let data = std::fs::read(directory.join(name)).unwrap();
+/// Loads a fixture for a machine with so many threads (0: all) and, if said, kernels of a back end.
+pub fn load(name: &str, threads: usize, simd: Option<Simd>) -> Case {
+    let data = std::fs::read(directory().join(name)).unwrap();
     let file = wavemill_object::read::File::parse(&data).unwrap();
     let (_, target) = loader::target_of(&file).unwrap();
-    let machine = Machine::new(target, &Options::default());
+    let options = Options { threads, ..Options::default() };
+    let engine = Interp::with_simd(target, simd.unwrap_or_else(Simd::detect));
+    let machine = Machine::with_engine(target, Arc::new(engine), &options);
     let object = machine.load(name, data.clone()).unwrap();
     Case { machine, object, name: name.to_owned() }
 }
