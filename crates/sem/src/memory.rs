@@ -95,6 +95,7 @@ pub fn access(op: Op) -> Option<Access> {
         Op::buffer_load_sbyte_d16_hi | Op::flat_load_sbyte_d16_hi | Op::global_load_sbyte_d16_hi | Op::scratch_load_sbyte_d16_hi | Op::ds_read_i8_d16_hi => load(1, Extend::SignHigh),
         Op::buffer_load_short_d16 | Op::flat_load_short_d16 | Op::global_load_short_d16 | Op::scratch_load_short_d16 | Op::ds_read_u16_d16 => load(2, Extend::ZeroLow),
         Op::buffer_load_short_d16_hi | Op::flat_load_short_d16_hi | Op::global_load_short_d16_hi | Op::scratch_load_short_d16_hi | Op::ds_read_u16_d16_hi => load(2, Extend::ZeroHigh),
+        Op::buffer_store_lds_dword => store(4, false),
         Op::buffer_store_byte | Op::flat_store_byte | Op::global_store_byte | Op::scratch_store_byte | Op::ds_write_b8 => store(1, false),
         Op::buffer_store_byte_d16_hi | Op::flat_store_byte_d16_hi | Op::global_store_byte_d16_hi | Op::scratch_store_byte_d16_hi | Op::ds_write_b8_d16_hi => store(1, true),
         Op::buffer_store_short | Op::flat_store_short | Op::global_store_short | Op::scratch_store_short | Op::ds_write_b16 => store(2, false),

@@ -80,7 +80,9 @@ impl Exec<'_> {
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, buffer.as_ref(), &mut places);
         let to_lds = match inst.row.enc {
-            Enc::Mubuf => inst.row.has(flag::LDS) && bits::MUBUF_LDS.get(inst.bits) != 0,
+            Enc::Mubuf => {
+                inst.row.has(flag::LDS_ONLY) || inst.row.has(flag::LDS) && bits::MUBUF_LDS.get(inst.bits) != 0
+            }
             Enc::Global | Enc::Scratch => bits::FLAT_LDS.get(inst.bits) != 0,
             _ => false,
         };
