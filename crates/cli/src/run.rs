@@ -34,6 +34,18 @@ Options on the command line replace them.
 
 Exit status: 0 the kernel ran, 1 it could not or faulted, 2 wrong usage.";
 
+/// Numbers of work-items in up to three dimensions.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Sizes(Vec<u32>);
+
+impl Sizes {
+    fn parse(text: &str) -> Result<Sizes, String> {
+        let numbers = text.split(',').map(|n| n.trim().parse().map_err(|_| format!("`{n}` is not a number")));
+        let numbers: Vec<u32> = numbers.collect::<Result<_, _>>()?;
+        if numbers.len() > 3 { Err("there are three dimensions".into()) } else { Ok(Sizes(numbers)) }
+    }
+}
+
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = AFTER_HELP)]
@@ -44,11 +56,11 @@ pub struct Run {
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Work-items of the grid
-    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
-    grid: Vec<u32>,
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = Sizes::parse, overrides_with = "grid")]
+    grid: Option<Sizes>,
     /// Work-items of a work-group (default: what the kernel requires, else at most 256)
-    #[arg(long, value_name = "X[,Y[,Z]]", value_delimiter = ',')]
-    block: Vec<u32>,
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = Sizes::parse, overrides_with = "block")]
+    block: Option<Sizes>,
     /// An argument, see below
     #[arg(long = "arg", value_name = "KIND:VALUE", allow_hyphen_values = true)]
     args: Vec<String>,
@@ -93,8 +105,8 @@ impl Run {
         Run {
             file: self.file,
             kernel: self.kernel.or(line.kernel),
-            grid: any(self.grid, line.grid),
-            block: any(self.block, line.block),
+            grid: self.grid.or(line.grid),
+            block: self.block.or(line.block),
             args: any(self.args, line.args),
             dump: any(self.dump, line.dump),
             show: any(self.show, line.show),
@@ -318,18 +330,16 @@ fn listed(names: &[&str]) -> String {
 
 /// Grid and work-group, with their defaults.
 fn sizes(run: &Run, kernel: &Kernel) -> Result<(Vec<u32>, Vec<u32>), String> {
-    if run.grid.is_empty() {
+    let Some(Sizes(grid)) = run.grid.clone() else {
         let takes: Vec<String> = kernel.visible_args().map(kernarg::describe).collect();
         let takes =
             if takes.is_empty() { String::new() } else { format!(" (it takes {})", takes.join(", ")) };
         return Err(format!("--grid is needed: the work-items to run {} with{takes}", kernel.name));
-    }
-    let mut block = run.block.clone();
-    if block.is_empty() {
-        block = match kernel.required_size {
-            Some(size) => size[..run.grid.len().min(3)].to_vec(),
-            None => vec![run.grid[0].clamp(1, kernel.max_size.unwrap_or(256).min(256))],
-        };
-    }
-    Ok((run.grid.clone(), block))
+    };
+    let block = match (&run.block, kernel.required_size) {
+        (Some(Sizes(block)), _) => block.clone(),
+        (None, Some(size)) => size[..grid.len()].to_vec(),
+        (None, None) => vec![grid[0].clamp(1, kernel.max_size.unwrap_or(256).clamp(1, 256))],
+    };
+    Ok((grid, block))
 }

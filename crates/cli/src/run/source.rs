@@ -128,7 +128,7 @@ mod tests {
         let text =
             b"// A kernel\n; run: --grid 64,2 --arg 'buf:a b.bin'\n;run: --json --arg i32:-7\nk: s_endpgm\n";
         let run = launch_line(text, Path::new("dir/k.s")).unwrap().unwrap();
-        assert_eq!(run.grid, [64, 2]);
+        assert_eq!(run.grid.unwrap().0, [64, 2]);
         assert_eq!(run.args, ["buf:dir/a b.bin", "i32:-7"]);
         assert!(run.json);
         assert!(launch_line(b"s_endpgm ; prun: x\n", Path::new("k.s")).unwrap().is_none());

@@ -1,0 +1,180 @@
+//! `wavemill run` as a user meets it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn fixture(name: &str) -> String {
+    repository().join("tests/kernels/fixtures").join(name).display().to_string()
+}
+
+/// A directory of its own for a test.
+fn scratch(name: &str) -> PathBuf {
+    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&directory).unwrap();
+    directory
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wavemill")).arg("run").args(arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The message of a run that fails before anything runs.
+fn refused(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {message}");
+    assert!(output.stdout.is_empty() && message.starts_with("wavemill run: "), "{message}");
+    message
+}
+
+#[test]
+fn examples_run_by_themselves() {
+    let example = |name: &str| repository().join("examples").join(name).display().to_string();
+    let text = stdout(&run(&[&example("vadd.s")]));
+    assert!(text.starts_with("0 2 4 6 8 10 12"), "{text}");
+    let text = stdout(&run(&[&example("saxpy.s")]));
+    assert!(text.starts_with("0 1.5 3 4.5 6 7.5"), "{text}");
+    let text = stdout(&run(&[&example("mandelbrot.s")]));
+    let picture: Vec<&str> = text.lines().collect();
+    assert_eq!(picture.len(), 57);
+    assert!(picture[28].contains("@@@@@@@@@@@@"), "{text}");
+    assert!(picture[56].starts_with("mandelbrot: 84 work-groups"), "{text}");
+    // The command line has the last word.
+    let text = stdout(&run(&[&example("vadd.s"), "--show", "2:f32:3", "--threads", "1"]));
+    assert!(text.starts_with("0 2 4\n"), "{text}");
+}
+
+#[test]
+fn arrays_come_and_go_as_npy() {
+    let directory = scratch("npy");
+    let path = |name: &str| directory.join(name).display().to_string();
+    let header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (64,), }";
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend(118u16.to_le_bytes());
+    file.extend(header);
+    file.resize(127, b' ');
+    file.push(b'\n');
+    let data: Vec<u8> = (0..64).flat_map(|i| (i as f32).to_le_bytes()).collect();
+    file.extend(&data);
+    std::fs::write(path("a.npy"), &file).unwrap();
+    std::fs::write(path("b.bin"), &data).unwrap();
+    let text = stdout(&run(&[
+        &fixture("vadd.gfx90a.clang-15.v5.O2.hsaco"),
+        "--kernel",
+        "vadd",
+        "--grid",
+        "64",
+        "--arg",
+        &format!("buf:{}", path("a.npy")),
+        "--arg",
+        &format!("buf:{}", path("b.bin")),
+        "--arg",
+        &format!("buf:{}", path("a.npy")),
+        "--arg",
+        "u32:64",
+        "--dump",
+        &format!("2:{}", path("c.npy")),
+        "--dump",
+        &format!("1:{}", path("b.out")),
+        "--json",
+        "--repeat",
+        "2",
+    ]));
+    let c = std::fs::read(path("c.npy")).unwrap();
+    assert_eq!(c[..128], file[..128], "the header it came with");
+    let sums: Vec<u8> = (0..64).flat_map(|i| (2.0 * i as f32).to_le_bytes()).collect();
+    assert_eq!(c[128..], sums);
+    assert_eq!(std::fs::read(path("b.out")).unwrap(), data);
+    assert_eq!(text.matches("\"wall_ns\"").count(), 2, "{text}");
+    for want in
+        ["\"gpu\": \"gfx90a\"", "\"kernel\": \"vadd\"", "\"fidelity\": {\"exact\": ", "\"fault\": null"]
+    {
+        assert!(text.contains(want), "{want} in {text}");
+    }
+}
+
+#[test]
+fn wrong_input_is_refused_before_anything_runs() {
+    let vadd = fixture("vadd.gfx90a.clang-15.v5.O2.hsaco");
+    let with = |more: &[&str]| {
+        let mut all = vec![vadd.as_str()];
+        all.extend(more);
+        refused(&all)
+    };
+    let args = ["--arg", "zeros:64", "--arg", "zeros:64", "--arg", "zeros:64", "--arg", "i32:16"];
+    let launch = ["--kernel", "vadd", "--grid", "16", "--block", "16"];
+    let both = [&launch[..], &args[..]].concat();
+    let plus = |more: &[&str]| with(&[&both[..], more].concat());
+    let cases = [
+        (with(&["--grid", "16"]), "several kernels, name one with --kernel: vadd, ids"),
+        (with(&["--kernel", "vad", "--grid", "16"]), "did you mean vadd?"),
+        (with(&["--kernel", "vadd"]), "--grid is needed"),
+        (with(&launch), "takes 4 arguments"),
+        (with(&[&launch[..], &args[..6], &["--arg", "i64:16"]].concat()), "argument 3: 8 bytes are given"),
+        (
+            with(&[&launch[..], &args[..4], &["--arg", "local:4"], &args[6..]].concat()),
+            "argument 2: local memory is given",
+        ),
+        (with(&[&launch[..], &args[..6], &["--arg", "zeros:64"]].concat()), "argument 3: a buffer is given"),
+        (with(&[&launch[..], &args[..6], &["--arg", "i33:1"]].concat()), "did you mean"),
+        (with(&[&launch[..], &args[..6], &["--arg", "buf:/no/such"]].concat()), "/no/such"),
+        (plus(&["--gpu", "gfx906"]), "it is for gfx90a, the GPU is gfx906"),
+        (plus(&["--gpu", "gfx1100"]), "no GPU `gfx1100`"),
+        (plus(&["--block", "2048"]), "2048 work-items"),
+        (plus(&["--grid", "0"]), "no work-items"),
+        (plus(&["--lds", "70000"]), "70000 bytes of LDS"),
+        (plus(&["--dump", "3:x"]), "argument 3 is not a buffer"),
+        (plus(&["--dump", "7:x"]), "there are 4 arguments"),
+        (plus(&["--engine", "magic"]), "no engine `magic`"),
+        (plus(&["--timeout=-1"]), "a number of seconds"),
+        (refused(&["/no/such/file.s"]), "/no/such/file.s"),
+        (refused(&[env!("CARGO_BIN_EXE_wavemill")]), "no .hip_fatbin"),
+    ];
+    for (message, want) in cases {
+        assert!(message.contains(want), "{want} in {message}");
+    }
+    assert_eq!(run(&[]).status.code(), Some(2));
+    assert_eq!(run(&["x.s", "--grid", "many"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_fault_is_reported() {
+    let arguments = [
+        &*fixture("vadd.gfx90a.clang-15.v5.O2.hsaco"),
+        "--kernel",
+        "vadd",
+        "--grid",
+        "64",
+        "--arg",
+        "zeros:256",
+        "--arg",
+        "zeros:256",
+        "--arg",
+        "u64:0",
+        "--arg",
+        "u32:64",
+        "--json",
+    ];
+    let output = run(&arguments);
+    assert_eq!(output.status.code(), Some(1));
+    let (text, report) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(report.contains("GPU fault: write of 4 bytes at 0x0") && report.contains("=> "), "{report}");
+    assert!(text.contains("\"kind\": \"write\"") && text.contains("\"function\": \"vadd\""), "{text}");
+}
+
+#[test]
+fn a_source_with_errors_is_shown() {
+    let path = scratch("source").join("bad.s");
+    std::fs::write(&path, "; run: --grid 1\nk:\n  v_add_f33 v0, v1, v2\n").unwrap();
+    let message = refused(&[path.to_str().unwrap()]);
+    assert!(message.contains("bad.s:3:") && message.contains("v_add_f33"), "{message}");
+}
