@@ -5,7 +5,7 @@
 //! lanes, a JIT calls the function once with handles into its IR.
 
 use crate::half;
-use crate::lanes::Word;
+use crate::lanes::{Mask, Word};
 use crate::mode::{FloatMode, Mode};
 use crate::{fp, lanes::Long};
 use wavemill_isa::Level;
@@ -74,10 +74,17 @@ impl Context {
     fn omod(&self, m: FloatMode) -> u8 {
         if self.mode.ieee || !m.flush_out { 0 } else { self.omod }
     }
+    // The selects below choose nothing: they let the common path keep its value in a register, which it could not if
+    // the rare call wrote to the same place.
+
     /// OMOD and CLAMP of an f32 result.
     #[inline(always)]
     pub fn f32<W: Word>(&self, r: W) -> W {
-        if self.plain { r } else { self.finish_f32(r) }
+        if self.plain {
+            return r;
+        }
+        let out = self.finish_f32(r);
+        W::select(W::Mask::ones(), out, r)
     }
     #[cold]
     #[inline(never)]
@@ -89,7 +96,11 @@ impl Context {
     /// OMOD and CLAMP of an f64 result.
     #[inline(always)]
     pub fn f64<D: Long>(&self, r: D) -> D {
-        if self.plain { r } else { self.finish_f64(r) }
+        if self.plain {
+            return r;
+        }
+        let out = self.finish_f64(r);
+        D::select(D::Mask::ones(), out, r)
     }
     #[cold]
     #[inline(never)]
@@ -101,7 +112,11 @@ impl Context {
     /// OMOD and CLAMP of an f16 result.
     #[inline(always)]
     pub fn f16<W: Word>(&self, r: W) -> W {
-        if self.plain { r } else { self.finish_f16(r) }
+        if self.plain {
+            return r;
+        }
+        let out = self.finish_f16(r);
+        W::select(W::Mask::ones(), out, r)
     }
     #[cold]
     #[inline(never)]

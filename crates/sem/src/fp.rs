@@ -76,7 +76,13 @@ macro_rules! float {
             /// Replaces whatever NaN the host made of these operands by ours.
             #[inline(always)]
             fn settle<V: $trait>(r: V, a: V, b: V, c: V) -> V {
-                if is_nan(r).maybe_any() { settle_nan(r, a, b, c) } else { r }
+                let nan = is_nan(r);
+                if !nan.maybe_any() {
+                    return r;
+                }
+                // The select lets the common path keep its value in a register.
+                let out = settle_nan(r, a, b, c);
+                V::select(nan, out, r)
             }
             #[cold]
             #[inline(never)]
@@ -89,7 +95,12 @@ macro_rules! float {
                 V::select(nan, ours, r)
             }
 
-            // What is rare is kept out of line, so that the common case stays small.
+            // What is rare is kept out of line, so that the common case stays small; `keep` takes its result into a
+            // register, apart from the common one.
+            #[inline(always)]
+            fn keep<V: $trait>(out: V, other: V) -> V {
+                V::select(<V::Mask as Mask>::ones(), out, other)
+            }
             #[cold]
             #[inline(never)]
             fn add_soft<V: $trait>(a: V, b: V, round: Round) -> V {
@@ -112,7 +123,7 @@ macro_rules! float {
                 let (a, b) = (input(a, m), input(b, m));
                 let r = match m.round {
                     Round::Nearest => a.fadd(b),
-                    round => add_soft(a, b, round),
+                    round => keep(add_soft(a, b, round), a),
                 };
                 output(settle(r, a, b, b), m)
             }
@@ -132,7 +143,7 @@ macro_rules! float {
                 let (a, b) = (input(a, m), input(b, m));
                 let r = match m.round {
                     Round::Nearest => a.fmul(b),
-                    round => mul_soft(a, b, round),
+                    round => keep(mul_soft(a, b, round), a),
                 };
                 output(settle(r, a, b, b), m)
             }
@@ -142,7 +153,7 @@ macro_rules! float {
                 let (a, b, c) = (input(a, m), input(b, m), input(c, m));
                 let r = match m.round {
                     Round::Nearest => a.ffma(b, c),
-                    round => fma_soft(a, b, c, round),
+                    round => keep(fma_soft(a, b, c, round), a),
                 };
                 output(settle(r, a, b, c), m)
             }
@@ -177,7 +188,12 @@ macro_rules! float {
             /// A number beats a NaN; with IEEE a signalling NaN beats all.
             #[inline(always)]
             fn min_max_nan<V: $trait>(r: V, a: V, b: V, ieee: bool) -> V {
-                if a.funord(b).maybe_any() { min_max_settle(r, a, b, ieee) } else { r }
+                let nan = a.funord(b);
+                if !nan.maybe_any() {
+                    return r;
+                }
+                let out = min_max_settle(r, a, b, ieee);
+                V::select(nan, out, r)
             }
             #[cold]
             #[inline(never)]

@@ -76,7 +76,12 @@ fn is_inf<W: Word>(a: W) -> W::Mask {
 }
 #[inline(always)]
 fn settle<W: Word>(r: W, a: W, b: W, c: W) -> W {
-    if is_nan(r).maybe_any() { settle_nan(r, a, b, c) } else { r }
+    let nan = is_nan(r);
+    if !nan.maybe_any() {
+        return r;
+    }
+    let out = settle_nan(r, a, b, c);
+    W::select(nan, out, r)
 }
 #[cold]
 #[inline(never)]
@@ -111,7 +116,7 @@ pub fn add<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
     let r = match m.float.round {
         Round::Nearest => a.h2f().fadd(b.h2f()).f2h(),
-        round => add_soft(a, b, round),
+        round => W::select(W::Mask::ones(), add_soft(a, b, round), a),
     };
     output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
 }
@@ -131,7 +136,7 @@ pub fn mul<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
     let r = match m.float.round {
         Round::Nearest => a.h2f().fmul(b.h2f()).f2h(),
-        round => mul_soft(a, b, round),
+        round => W::select(W::Mask::ones(), mul_soft(a, b, round), a),
     };
     output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
 }
@@ -147,7 +152,7 @@ pub fn fma<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
     let (a, b, c) = (input(a, m), input(b, m), input(c, m));
     let r = match m.float.round {
         Round::Nearest => a.map3(b, c, fma_nearest),
-        round => fma_soft(a, b, c, round),
+        round => W::select(W::Mask::ones(), fma_soft(a, b, c, round), a),
     };
     output(overflow(settle(r, a, b, c), is_inf(a) | is_inf(b) | is_inf(c), m), m)
 }

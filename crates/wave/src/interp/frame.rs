@@ -2,12 +2,12 @@
 
 use crate::simd::{Bits, Simd, V16, portable::P16};
 use std::marker::PhantomData;
-use wavemill_isa::{Level, Op};
+use wavemill_isa::Op;
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::compare::{Compare, compare};
 use wavemill_sem::fidelity::Family;
 use wavemill_sem::lanes::Long;
-use wavemill_sem::{Mode, valu};
+use wavemill_sem::valu;
 
 /// A source: registers, or one value for all lanes.
 #[derive(Clone, Copy)]
@@ -32,11 +32,10 @@ pub(crate) struct Frame {
     pub carry: u64,
     /// The lane mask a kernel produces, for all lanes.
     pub mask: u64,
-    pub x: Context,
 }
 
 impl Frame {
-    pub fn new(mode: Mode, level: Level) -> Frame {
+    pub fn new() -> Frame {
         let none = Operand { ptr: std::ptr::null(), stride: 0, hi: 0 };
         Frame {
             src: [none; 3],
@@ -44,7 +43,6 @@ impl Frame {
             exec: 0,
             carry: 0,
             mask: 0,
-            x: Context::new(mode, false, 0, level),
         }
     }
 
@@ -161,13 +159,13 @@ pub(crate) type MfmaF32 = unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], wavemi
 
 /// A back end's kernels.
 pub(crate) struct Kernels {
-    vop1: unsafe fn(Op, &mut Frame),
-    vop2_int: unsafe fn(Op, &mut Frame),
-    vop2_float: unsafe fn(Op, &mut Frame),
-    vop3_int: unsafe fn(Op, &mut Frame),
-    vop3_float: unsafe fn(Op, &mut Frame),
-    vop3p: unsafe fn(Op, &mut Frame),
-    compare: unsafe fn(Compare, &mut Frame),
+    vop1: unsafe fn(Op, &mut Frame, &Context),
+    vop2_int: unsafe fn(Op, &mut Frame, &Context),
+    vop2_float: unsafe fn(Op, &mut Frame, &Context),
+    vop3_int: unsafe fn(Op, &mut Frame, &Context),
+    vop3_float: unsafe fn(Op, &mut Frame, &Context),
+    vop3p: unsafe fn(Op, &mut Frame, &Context),
+    compare: unsafe fn(Compare, &mut Frame, &Context),
     blend: unsafe fn(*mut u32, *const u32, u64, usize),
     /// a[i] · b[0..16] + c[0..16] in f32, sixteen columns of a matrix at a time.
     pub mfma_f32: MfmaF32,
@@ -176,7 +174,7 @@ pub(crate) struct Kernels {
 impl Kernels {
     /// Runs a vector instruction on a frame.
     #[inline]
-    pub fn valu(&self, family: Family, op: Op, frame: &mut Frame) {
+    pub fn valu(&self, family: Family, op: Op, frame: &mut Frame, x: &Context) {
         let kernel = match family {
             Family::Vop1 => self.vop1,
             Family::Vop2Int => self.vop2_int,
@@ -186,7 +184,7 @@ impl Kernels {
             Family::Vop3p => self.vop3p,
         };
         // SAFETY: the table was chosen for features the host has (`kernels`), the frame's pointers are valid.
-        unsafe { kernel(op, frame) }
+        unsafe { kernel(op, frame, x) }
     }
 
     /// Takes the active lanes of `registers` results in `src` over into `dst`.
@@ -201,9 +199,9 @@ impl Kernels {
 
     /// Runs a comparison on a frame.
     #[inline]
-    pub fn compare(&self, c: Compare, frame: &mut Frame) {
+    pub fn compare(&self, c: Compare, frame: &mut Frame, x: &Context) {
         // SAFETY: as above.
-        unsafe { (self.compare)(c, frame) }
+        unsafe { (self.compare)(c, frame, x) }
     }
 }
 
@@ -237,9 +235,8 @@ macro_rules! backend {
             macro_rules! instance {
                 ($name:ident) => {
                     $(#[$attr])*
-                    pub unsafe fn $name(op: Op, frame: &mut Frame) {
-                        let x = frame.x;
-                        let _ = valu::$name(op, Kernel::<$v>(frame, PhantomData), &x);
+                    pub unsafe fn $name(op: Op, frame: &mut Frame, x: &Context) {
+                        let _ = valu::$name(op, Kernel::<$v>(frame, PhantomData), x);
                     }
                 };
             }
@@ -250,9 +247,8 @@ macro_rules! backend {
             instance!(vop3_float);
             instance!(vop3p);
             $(#[$attr])*
-            pub unsafe fn cmp(c: Compare, frame: &mut Frame) {
-                let x = frame.x;
-                compare(c, Kernel::<$v>(frame, PhantomData), &x)
+            pub unsafe fn cmp(c: Compare, frame: &mut Frame, x: &Context) {
+                compare(c, Kernel::<$v>(frame, PhantomData), x)
             }
             $(#[$attr])*
             pub unsafe fn merge(dst: *mut u32, src: *const u32, exec: u64, registers: usize) {

@@ -22,7 +22,7 @@ use frame::{Frame, Kernels, kernels};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use wavemill_isa::{Decoder, Target};
-use wavemill_sem::Mode;
+use wavemill_sem::{Context, Mode};
 
 /// Bytes of code that are looked up together.
 const PAGE: u64 = 4096;
@@ -63,6 +63,8 @@ struct Exec<'a> {
     /// Taken apart whenever MODE changes.
     mode: Mode,
     frame: Frame,
+    /// Mode and modifiers, for kernels.
+    x: Context,
     temps: Box<Temps>,
     /// Address of the running block.
     block: u64,
@@ -111,7 +113,8 @@ impl Engine for Interp {
         let zero = Vgpr([0; 64]);
         let mut exec = Exec {
             mode,
-            frame: Frame::new(mode, level),
+            frame: Frame::new(),
+            x: Context::new(mode, false, 0, level),
             temps: Box::new(Temps { src: [[zero; 2]; 3], dst: [zero; 2] }),
             kernels: self.kernels,
             block: wave.pc,
@@ -225,7 +228,7 @@ impl Exec<'_> {
     /// MODE was written.
     fn mode_changed(&mut self) {
         self.mode = Mode::new(self.wave.mode);
-        self.frame.x.mode = self.mode;
+        self.x.mode = self.mode;
     }
 
     /// VSKIP: vector instructions do nothing (manual 3.5).

@@ -95,10 +95,10 @@ impl Exec<'_> {
         self.prepare(inst);
         if exec == !0 {
             self.frame.dst = self.register(inst.dst);
-            self.kernels.valu(family, inst.op, &mut self.frame);
+            self.kernels.valu(family, inst.op, &mut self.frame, &self.x);
         } else {
             self.frame.dst = self.temps.dst.as_mut_ptr().cast();
-            self.kernels.valu(family, inst.op, &mut self.frame);
+            self.kernels.valu(family, inst.op, &mut self.frame, &self.x);
             let dst = self.register(inst.dst);
             // SAFETY: the temporary and the file have room for the result's registers.
             unsafe { self.kernels.blend(dst, self.frame.dst, exec, inst.dst_dwords as usize) };
@@ -122,9 +122,9 @@ impl Exec<'_> {
         self.frame.carry = self.wave.sgprs[carry] as u64 | (self.wave.sgprs[(carry + 1) & 127] as u64) << 32;
         self.frame.mask = 0;
         // MODE is put in where it changes.
-        self.frame.x.clamp = inst.clamp;
-        self.frame.x.omod = inst.omod;
-        self.frame.x.plain = !inst.clamp && inst.omod == 0;
+        self.x.clamp = inst.clamp;
+        self.x.omod = inst.omod;
+        self.x.plain = !inst.clamp && inst.omod == 0;
     }
 
     /// The general case: modified sources, merged results.
@@ -132,7 +132,7 @@ impl Exec<'_> {
         self.prepare(inst);
         self.modify(inst);
         self.frame.dst = self.temps.dst.as_mut_ptr().cast();
-        self.kernels.valu(family, inst.op, &mut self.frame);
+        self.kernels.valu(family, inst.op, &mut self.frame, &self.x);
         let exec = self.frame.exec;
         if inst.merge == Merge::Whole {
             let dst = self.register(inst.dst);
@@ -162,7 +162,7 @@ impl Exec<'_> {
                 self.modify(inst);
             }
         }
-        self.kernels.compare(c, &mut self.frame);
+        self.kernels.compare(c, &mut self.frame, &self.x);
         let mask = self.frame.mask & self.frame.exec;
         if inst.sdst != 255 {
             self.wave.set_sgpr64(inst.sdst as u32, mask);
