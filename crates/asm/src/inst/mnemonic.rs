@@ -4,7 +4,7 @@ use crate::lex::Token;
 use crate::parser::Parser;
 use crate::source::Diag;
 use crate::suggest;
-use wavemill_isa::{Enc, Form, Level, ROWS, Row, lookup};
+use wavemill_isa::{Enc, Form, Level, ROWS, Row, flag, lookup};
 
 /// A mnemonic's row, and the encoding its suffix asks for.
 pub(super) struct Found {
@@ -103,7 +103,8 @@ pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
     };
     let long_only = matches!(row.enc, Enc::Vop3 | Enc::Vop3p | Enc::Mfma);
     let wrong = form.is_some_and(|f| !row.has_form(f, level))
-        || long_only && suffix == Suffix::E32
+        // LLVM takes the lane accesses of GFX8 and later for short ones.
+        || long_only && suffix == Suffix::E32 && !row.has(flag::NOEXEC)
         || form.is_some_and(|f| alias.is_some_and(|a| a.form.is_some_and(|only| only != f)));
     if wrong {
         let what = written.get(stem.len() + 1..).unwrap_or(written);
