@@ -44,7 +44,7 @@ pub struct Part<'a> {
     pub code: &'a [u8],
     /// Names in it, sorted by address; of several at one address the last is shown.
     pub labels: &'a [Label<'a>],
-    /// Branch targets without a name get one, `L0` and so on in every function, as --symbolize-operands asks for.
+    /// Branch targets without a name get one, `L0` and so on, as --symbolize-operands asks for.
     pub symbolize: bool,
 }
 
@@ -296,17 +296,11 @@ pub fn branch_target(inst: &Inst, address: u64) -> Option<u64> {
     Some(address.wrapping_add_signed(4 + 4 * words))
 }
 
-/// The labels with the numbered targets between them; numbers start anew at every label.
+/// The labels with the numbered targets between them.
 fn with_numbers<'a>(starts: &[Start<'a>], targets: &[u64], numbers: &'a [String]) -> Vec<Start<'a>> {
-    let mut all = Vec::with_capacity(starts.len() + targets.len());
-    let mut rest = targets;
-    for (i, start) in starts.iter().enumerate() {
-        all.push(*start);
-        let stop = starts.get(i + 1).map_or(u64::MAX, |s| s.0);
-        let (here, after) = rest.split_at(rest.partition_point(|t| *t < stop));
-        all.extend(here.iter().zip(numbers).map(|(t, n)| (*t, n.as_str(), Shows::Code)));
-        rest = after;
-    }
+    let numbered = targets.iter().zip(numbers).map(|(t, n)| (*t, n.as_str(), Shows::Code));
+    let mut all: Vec<_> = starts.iter().copied().chain(numbered).collect();
+    all.sort_by_key(|s| s.0);
     all
 }
 

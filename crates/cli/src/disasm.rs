@@ -166,10 +166,11 @@ fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> 
                 let mut last = None;
                 let mut before = |address: u64, out: &mut Vec<u8>| {
                     let line = lines.find(number as u32, address);
-                    if let Some(line) = line.filter(|l| last != Some(*l)) {
+                    // A line is shown again after code that belongs to none.
+                    if let Some(line) = line.filter(|_| last != line) {
                         sources.show(line, out);
-                        last = Some(line);
                     }
+                    last = line;
                 };
                 objdump.section(&part, Some(&mut before as &mut Before<'_>), out)
             }

@@ -115,8 +115,7 @@ fn inspect(args: &Inspect) -> Result<(), String> {
     }
     for (file, entry) in &subjects {
         let subject = Subject { file, name: &args.file, entry: entry.clone() };
-        let text = text::show(&subject, parts).map_err(|e| in_file(&e))?;
-        written(std::io::Write::write_all(&mut out, text.as_bytes()))?;
+        written(text::show(&subject, parts, &mut out).map_err(|e| in_file(&e))?)?;
     }
     Ok(())
 }

@@ -51,8 +51,19 @@ fn fat_binary(file: &[u8]) -> Result<(&[u8], u64), Error> {
     let broken = |e: object::Error| Error::new("ELF header", Some(0), e.to_string());
     let header = FileHeader64::<LE>::parse(file).map_err(broken)?;
     let sections = header.sections(LE, file).map_err(broken)?;
+    let machine = header.e_machine(LE).0;
+    let machine = match machine {
+        62 => "x86-64".into(),
+        183 => "AArch64".into(),
+        other => format!("machine {other}"),
+    };
     let found = sections.iter().find(|s| sections.section_name(LE, s).is_ok_and(|n| n == b".hip_fatbin"));
-    let section = found.ok_or_else(|| Error::new("host program", None, "it has no .hip_fatbin section"))?;
+    let section = found.ok_or_else(|| {
+        let message = format!(
+            "it is for {machine}, not for AMD GPUs (machine {EM_AMDGPU}), and has no .hip_fatbin section"
+        );
+        Error::new("ELF header", Some(18), message)
+    })?;
     let offset = section.sh_offset.get(LE);
     let data = section.data(LE, file).map_err(|e| Error::new(".hip_fatbin", Some(offset), e.to_string()))?;
     Ok((data, offset))

@@ -382,11 +382,11 @@ impl Descriptor {
                 M::NextFreeSgpr => u64::from(sgprs.saturating_sub(extra)),
                 M::AccumOffset => (bits + 1) * 4,
                 M::ReserveVcc | M::ReserveFlatScratch => u64::from(reserve),
-                M::ReserveXnackMask if target.cpu.xnack.is_none() => continue,
                 M::ReserveXnackMask => u64::from(xnack),
                 M::UserSgprCount if bits == u64::from(implied) => continue,
                 M::PreloadLength | M::PreloadOffset if bits == 0 => continue,
-                M::Bits if f.name == "uses_dynamic_stack" && version < 5 && bits == 0 => continue,
+                // What LLVM's disassembler takes the version for decides: it does not know 3.
+                M::Bits if f.name == "uses_dynamic_stack" && version == 4 && bits == 0 => continue,
                 _ => bits,
             };
             lines.push((f.directive, value));

@@ -4,6 +4,7 @@ use super::facts::{self, Facts};
 use super::json::kind_name;
 use super::{Parts, Subject};
 use std::fmt::Write as _;
+use std::io::{self, Write};
 use wavemill_isa::target::Processor;
 use wavemill_object::limits::Limiter;
 use wavemill_object::metadata::to_yaml;
@@ -11,9 +12,19 @@ use wavemill_object::read::{Error, File, KernelForm, Kind, Symbol, symbol_type_n
 use wavemill_object::target_id::Setting;
 use wavemill_object::{descriptor, kernel_code};
 
-pub(super) fn show(subject: &Subject<'_>, parts: Parts) -> Result<String, Error> {
+/// Text after which it is handed on.
+const FLUSH: usize = 1 << 16;
+
+/// Shows a code object. The inner result is about writing, the outer one about the file.
+pub(super) fn show(
+    subject: &Subject<'_>,
+    parts: Parts,
+    sink: &mut dyn Write,
+) -> Result<io::Result<()>, Error> {
     let file = subject.file;
     let mut out = String::new();
+    // What is wrong is found before anything is shown.
+    file.notes()?.iter().filter(|_| parts.notes).try_for_each(|n| n.document().map(|_| ()))?;
     header(subject, &mut out)?;
     if parts.kernels || parts.descriptors {
         let cpu = facts::processor(file)?;
@@ -32,6 +43,12 @@ pub(super) fn show(subject: &Subject<'_>, parts: Parts) -> Result<String, Error>
             if parts.descriptors {
                 fields(facts, cpu, parts.kernels, &mut out);
             }
+            if out.len() > FLUSH {
+                if let Err(e) = sink.write_all(out.as_bytes()) {
+                    return Ok(Err(e));
+                }
+                out.clear();
+            }
         }
     }
     if parts.notes {
@@ -43,7 +60,7 @@ pub(super) fn show(subject: &Subject<'_>, parts: Parts) -> Result<String, Error>
     if parts.sections {
         sections(file, &mut out);
     }
-    Ok(out)
+    Ok(sink.write_all(out.as_bytes()))
 }
 
 fn header(subject: &Subject<'_>, out: &mut String) -> Result<(), Error> {

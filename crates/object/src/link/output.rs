@@ -594,6 +594,8 @@ fn extent(segment: &Segment, sections: &[Section]) -> (u64, u64, u64, u64) {
     // The first loaded segment holds the headers too.
     let (offset, address) = if segment.first == 0 { (0, 0) } else { (first.offset, first.address) };
     let with_bits = (segment.first..=segment.last).rev().find(|&i| sections[i].ty != SHT_NOBITS);
-    let file_end = with_bits.map_or(offset, |i| sections[i].offset + sections[i].size);
-    (offset, address, file_end - offset, last.address + last.size - address)
+    let file_end = with_bits.map_or(offset, |i| sections[i].offset.saturating_add(sections[i].size));
+    // Sections of odd types may be out of order; what they make is odd, but no more than that.
+    let memory_end = last.address.saturating_add(last.size);
+    (offset, address, file_end.saturating_sub(offset), memory_end.saturating_sub(address))
 }

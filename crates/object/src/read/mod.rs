@@ -201,6 +201,7 @@ impl<'a> File<'a> {
             symbols: Vec::new(),
         };
         file.read_sections(header)?;
+        file.check_overlaps(header.e_shoff.get(LE))?;
         file.read_segments(header)?;
         file.read_symbols(header)?;
         Ok(file)
@@ -239,6 +240,26 @@ impl<'a> File<'a> {
         Ok(())
     }
 
+    /// Sections that share bytes of the file contradict each other.
+    fn check_overlaps(&self, headers: u64) -> Result<(), Error> {
+        let filled = |(_, s): &(usize, &Section<'_>)| !s.data.is_empty();
+        let mut order: Vec<_> = self.sections.iter().enumerate().filter(filled).collect();
+        order.sort_by_key(|(_, s)| s.offset);
+        for pair in order.windows(2) {
+            let [(_, first), (number, second)] = pair else { continue };
+            if first.offset.saturating_add(first.data.len() as u64) > second.offset {
+                let message = format!("its contents overlap those of {}", first.name);
+                let at = headers.saturating_add(64 * *number as u64);
+                return Err(Error::new(
+                    format!("section {} (number {number})", second.name),
+                    Some(at),
+                    message,
+                ));
+            }
+        }
+        Ok(())
+    }
+
     fn read_segments(&mut self, header: &RawHeader) -> Result<(), Error> {
         let at = Some(header.e_phoff.get(LE));
         let table = header.program_headers(LE, self.data);
@@ -266,8 +287,17 @@ impl<'a> File<'a> {
         let Ok(table) = header.sections(LE, self.data) else { return Ok(()) };
         for ty in [raw::SHT_SYMTAB, raw::SHT_DYNSYM] {
             let part = || if ty == raw::SHT_SYMTAB { ".symtab" } else { ".dynsym" };
+            let section = self.sections.iter().find(|s| s.ty == ty.0);
+            let at = section.map(|s| s.offset);
+            if let Some(s) = section
+                && (s.entsize != 24 || s.data.len() % 24 != 0)
+            {
+                let message =
+                    format!("{} bytes in entries of {}, where symbols have 24", s.data.len(), s.entsize);
+                return Err(Error::new(part(), at, message));
+            }
             let symbols =
-                table.symbols(LE, self.data, ty).map_err(|e| Error::new(part(), None, e.to_string()))?;
+                table.symbols(LE, self.data, ty).map_err(|e| Error::new(part(), at, e.to_string()))?;
             if symbols.is_empty() {
                 continue;
             }

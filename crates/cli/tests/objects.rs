@@ -1,0 +1,264 @@
+//! The commands on code objects, on objects that compilers made. What is expected comes from LLVM's tools, by
+//! `crates/object/tests/fixtures/make`; `objdiff.py` compares in bulk.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+fn fixture(name: &str) -> String {
+    format!("{}/../object/tests/fixtures/objects/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A place for a test's files.
+fn scratch(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn wavemill(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wavemill")).args(args).output().unwrap()
+}
+
+/// What a command that must succeed prints.
+fn ok(args: &[&str]) -> String {
+    let output = wavemill(args);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a command that must fail with status 1 complains about.
+fn fails(args: &[&str]) -> String {
+    let output = wavemill(args);
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn descriptors_are_shown_as_llvm_objdump_shows_them() {
+    for name in ["v4-gfx908.o", "v5-gfx90a.so"] {
+        let expected = std::fs::read_to_string(fixture(&format!("{name}.kd"))).unwrap();
+        let text = ok(&["disasm", &fixture(name)]);
+        let at = text.find("\nDisassembly of section .rodata:").unwrap();
+        let end = text[at + 1..].find("\nDisassembly").map_or(text.len(), |n| at + 1 + n);
+        assert_eq!(text[at..end].trim(), expected.trim(), "{name}");
+    }
+}
+
+#[test]
+fn metadata_is_shown_as_readelf_shows_it() {
+    for name in ["v3-gfx90a", "v4-gfx908", "v5-gfx90a", "v6-gfx90a"] {
+        let expected = std::fs::read_to_string(fixture(&format!("{name}.notes"))).unwrap();
+        let text = ok(&["inspect", "--notes", &fixture(&format!("{name}.o"))]);
+        let lines: String =
+            text.lines().filter_map(|l| l.strip_prefix("    ")).map(|l| format!("{l}\n")).collect();
+        assert_eq!(lines.trim(), expected.trim(), "{name}");
+    }
+}
+
+#[test]
+fn json_and_text_tell_the_same() {
+    let json = ok(&["inspect", "--json", "--kernels", &fixture("v5-gfx90a.so")]);
+    for fact in [
+        "\"target\": \"amdgcn-amd-amdhsa--gfx90a\"",
+        "\"version\": 5",
+        "\"name\": \"axpy\"",
+        "\"symbol\": \"axpy.kd\"",
+        "\"value_kind\": \"global_buffer\"",
+        "\"waves_per_simd\": 8",
+        "\"vgpr_count\": 44",
+        "\"allocated_vgprs\": 48",
+    ] {
+        assert!(json.contains(fact), "{fact} in {json}");
+    }
+    let text = ok(&["inspect", &fixture("v5-gfx90a.so")]);
+    for fact in [
+        "AMD GPU code object version 5 for gfx90a, linked",
+        "registers   VGPRs 44 (48 allocated), SGPRs 42 (48 allocated)",
+        "LDS 256 bytes per work-group, scratch 16 bytes per work-item, arguments 24 bytes",
+        "occupancy   8 of 8 waves per SIMD",
+        "       0     8  global_buffer  global",
+    ] {
+        assert!(text.contains(fact), "{fact} in {text}");
+    }
+}
+
+/// The text that `disasm --asm` makes of an object assembles to it.
+#[test]
+fn objects_survive_disassembly_and_assembly() {
+    let names = [
+        "v2-gfx600.o",
+        "v2-gfx803.o",
+        "v2-gfx906.o",
+        "v3-gfx90a.o",
+        "v4-gfx908.o",
+        "v5-gfx90a.o",
+        "v6-gfx90a.o",
+        "link-a.o",
+        "link-b.o",
+    ];
+    let dir = scratch("again");
+    for name in names {
+        let (source, object) = (dir.join(format!("{name}.s")), dir.join(name));
+        std::fs::write(&source, ok(&["disasm", "--asm", &fixture(name)])).unwrap();
+        ok(&["asm", "-c", source.to_str().unwrap(), "-o", object.to_str().unwrap()]);
+        same(&std::fs::read(&object).unwrap(), &std::fs::read(fixture(name)).unwrap(), name);
+    }
+    // Linked files, too: their symbols come out in the same order, so that nothing differs at all.
+    let (first, source, again) = (dir.join("first.so"), dir.join("first.s"), dir.join("again.so"));
+    ok(&["link", &fixture("v5-gfx90a.o"), "-o", first.to_str().unwrap()]);
+    std::fs::write(&source, ok(&["disasm", "--asm", first.to_str().unwrap()])).unwrap();
+    ok(&["asm", source.to_str().unwrap(), "-o", again.to_str().unwrap()]);
+    same(&std::fs::read(&again).unwrap(), &std::fs::read(&first).unwrap(), "v5-gfx90a.so");
+}
+
+/// Same sections that are loaded, same symbols.
+fn same(ours: &[u8], theirs: &[u8], name: &str) {
+    use wavemill_object::read::File;
+    let (ours, theirs) = (File::parse(ours).unwrap(), File::parse(theirs).unwrap());
+    let loaded = |f: &File<'_>| {
+        let mut all: Vec<_> = f
+            .sections
+            .iter()
+            .filter(|s| s.flags & 2 != 0 && s.size != 0)
+            .map(|s| (s.name.to_owned(), s.address, s.size, s.align, s.data.to_vec()))
+            .collect();
+        all.sort();
+        all
+    };
+    let (a, b) = (loaded(&ours), loaded(&theirs));
+    for (a, b) in a.iter().zip(&b) {
+        assert_eq!((&a.0, a.1, a.2, a.3), (&b.0, b.1, b.2, b.3), "{name}");
+        assert!(a.4 == b.4, "{name}: contents of {}", a.0);
+    }
+    assert_eq!(a.len(), b.len(), "{name}");
+    let symbols = |f: &File<'_>| {
+        let named = f.symbols.iter().filter(|s| !s.name.is_empty() && !matches!(s.ty, 3 | 4));
+        let mut all: Vec<_> =
+            named.map(|s| (s.name.to_owned(), s.ty, s.binding, s.other, s.value, s.size)).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(symbols(&ours), symbols(&theirs), "{name}");
+    assert_eq!((ours.flags, ours.version()), (theirs.flags, theirs.version()), "{name}");
+}
+
+#[test]
+fn one_kernel_is_picked() {
+    let text = ok(&["disasm", "--kernel", "count", &fixture("v5-gfx90a.so")]);
+    assert!(text.contains("<count>:") && text.contains(".amdhsa_kernel count"), "{text}");
+    assert!(!text.contains("<axpy>:"), "{text}");
+    let message = fails(&["disasm", "--kernel", "conut", &fixture("v5-gfx90a.so")]);
+    assert!(message.contains("no kernel or function conut in it"), "{message}");
+}
+
+#[test]
+fn a_source_says_its_target_and_version() {
+    let dir = scratch("asm");
+    let (source, object) = (dir.join("k.s"), dir.join("k.hsaco"));
+    let text = "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx90a+xnack+sram-ecc\"\n\t.globl k\n\t.type k,@function\nk:\n\ts_endpgm\n\
+        \t.section .rodata,\"a\"\n\t.p2align 6\n\t.amdhsa_kernel k\n\t.amdhsa_next_free_vgpr 1\n\t.amdhsa_next_free_sgpr N\n\
+        \t.amdhsa_accum_offset 4\n\t.end_amdhsa_kernel\n";
+    std::fs::write(&source, text).unwrap();
+    let (source, object) = (source.to_str().unwrap(), object.to_str().unwrap());
+    ok(&["asm", source, "-D", "N=5", "-o", object]);
+    let json = ok(&["inspect", "--json", object]);
+    assert!(json.contains("\"version\": 3") && json.contains("\"xnack\": \"on\""), "{json}");
+    let missing = fails(&["asm", source, "-o", object, "--mcpu", "gfx9oa"]);
+    assert!(missing.contains("no processor `gfx9oa`; did you mean gfx90a?"), "{missing}");
+    assert_eq!(wavemill(&["asm", source, "--code-object-version", "7"]).status.code(), Some(2));
+}
+
+#[test]
+fn undefined_symbols_are_left_or_reported() {
+    let dir = scratch("link");
+    let output = dir.join("k.so");
+    let (a, b) = (fixture("link-a.o"), fixture("link-b.o"));
+    ok(&["link", &a, &b, "-o", output.to_str().unwrap()]);
+    let message = fails(&["link", &a, &b, "-o", output.to_str().unwrap(), "--no-undefined"]);
+    assert!(message.contains("undefined symbol: external"), "{message}");
+}
+
+/// A bundle of entries, as clang lays them out.
+fn bundle(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut out = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
+    out.extend((entries.len() as u64).to_le_bytes());
+    let mut at = 4096u64;
+    for (id, data) in entries {
+        for word in [at, data.len() as u64, id.len() as u64] {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend(id.bytes());
+        at = (at + data.len() as u64).next_multiple_of(4096);
+    }
+    for (_, data) in entries {
+        out.resize(out.len().next_multiple_of(4096), 0);
+        out.extend(*data);
+    }
+    out
+}
+
+#[test]
+fn bundles_are_listed_chosen_from_and_unpacked() {
+    let dir = scratch("bundle");
+    let objects =
+        [std::fs::read(fixture("v4-gfx908.o")).unwrap(), std::fs::read(fixture("v5-gfx90a.so")).unwrap()];
+    let ids = ["hipv4-amdgcn-amd-amdhsa--gfx908", "hipv4-amdgcn-amd-amdhsa--gfx90a"];
+    let file = dir.join("two.hipfb");
+    let host: (&str, &[u8]) = ("host-x86_64-unknown-linux--", b"");
+    std::fs::write(&file, bundle(&[host, (ids[0], &objects[0]), (ids[1], &objects[1])])).unwrap();
+    let file = file.to_str().unwrap();
+    let list = ok(&["unbundle", "--list", file]);
+    assert!(ids.iter().all(|id| list.contains(id)) && list.lines().count() == 2, "{list}");
+    for command in ["inspect", "disasm"] {
+        let message = fails(&[command, file]);
+        assert!(message.contains("code for 2 targets") && message.contains(ids[0]), "{message}");
+        assert!(fails(&[command, file, "--target", "gfx803"]).contains("nothing in it is for gfx803"));
+        ok(&[command, file, "--target", "gfx90a"]);
+    }
+    ok(&["unbundle", file, "-o", dir.to_str().unwrap()]);
+    assert!(std::fs::read(dir.join("two-gfx90a.co")).unwrap() == objects[1]);
+}
+
+/// One clear line that names the place, and status 1.
+#[test]
+fn broken_files_are_explained() {
+    let dir = scratch("broken");
+    let path = dir.join("x");
+    let good = std::fs::read(fixture("v5-gfx90a.so")).unwrap();
+    let table = u64::from_le_bytes(good[40..48].try_into().unwrap()) as usize;
+    let with = |at: usize, bytes: &[u8]| {
+        let mut broken = good.clone();
+        broken[at..at + bytes.len()].copy_from_slice(bytes);
+        broken
+    };
+    let cases = [
+        (b"hello".to_vec(), "file at byte 0x0: this is no code object"),
+        (good[..3000].to_vec(), "section headers at byte 0x1280"),
+        (with(18, &[62]), "ELF header at byte 0x12: it is for x86-64"),
+        (with(60, &[0xff, 0xfe]), "section headers at byte 0x1280"),
+        (
+            with(table + 64 * 7 + 24, &0x238u64.to_le_bytes()),
+            "section .text (number 7) at byte 0x1440: its contents overlap",
+        ),
+        (with(table + 64 * 7 + 32, &(1u64 << 40).to_le_bytes()), "section .text (number 7) at byte 0x1440"),
+        (with(table + 64 * 12 + 40, &12u32.to_le_bytes()), ".symtab at byte 0x10f0"),
+        (with(table + 64 * 12 + 56, &[0]), ".symtab at byte 0x10f0: 216 bytes in entries of 0"),
+        (with(0x238 + 4, &[0xf0; 4]), ".note at byte 0x238: a note of 7 and"),
+        (with(0x24c, &[0xdf]), ".note at byte 0x65f"),
+    ];
+    for (bytes, expected) in cases {
+        std::fs::write(&path, bytes).unwrap();
+        for command in [&["inspect"][..], &["inspect", "--json"], &["disasm"]] {
+            let args: Vec<&str> = command.iter().copied().chain([path.to_str().unwrap()]).collect();
+            // Notes do not matter to a disassembler.
+            if command[0] == "disasm" && expected.starts_with(".note") {
+                continue;
+            }
+            let message = fails(&args);
+            assert!(message.contains(expected), "{expected}: {message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+    }
+}
