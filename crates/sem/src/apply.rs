@@ -61,13 +61,26 @@ pub struct Context {
     pub level: Level,
     /// Whether float results need no CLAMP and no OMOD: the common case.
     pub plain: bool,
+    /// Whether MODE also rounds f32 to nearest and keeps its denormals: then the host's arithmetic is all there is.
+    pub simple32: bool,
 }
 
 impl Context {
     /// From MODE's bits and the instruction's modifiers.
     #[inline]
     pub fn new(mode: Mode, clamp: bool, omod: u8, level: Level) -> Context {
-        Context { mode, clamp, omod, level, plain: !clamp && omod == 0 }
+        let mut x = Context { mode, clamp, omod, level, plain: false, simple32: false };
+        x.modify(clamp, omod);
+        x
+    }
+    /// The same mode with another instruction's modifiers.
+    #[inline(always)]
+    pub fn modify(&mut self, clamp: bool, omod: u8) {
+        let m = self.mode.f32;
+        self.clamp = clamp;
+        self.omod = omod;
+        self.plain = !clamp && omod == 0;
+        self.simple32 = self.plain && matches!(m.round, crate::soft::Round::Nearest) && !m.flush_in && !m.flush_out;
     }
     /// OMOD counts only without IEEE and with denormal results flushed (manual 6.2.2).
     #[inline(always)]

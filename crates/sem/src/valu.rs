@@ -191,7 +191,15 @@ pub fn vop2_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let ieee = m.ieee;
+    // The commonest instructions in the commonest mode, without a look at it in every lane.
+    const M: FloatMode = FloatMode::IEEE;
     Some(match op {
+        Op::v_add_f32 if x.simple32 => k.ww_w(|a, b| s::add(a, b, M)),
+        Op::v_sub_f32 if x.simple32 => k.ww_w(|a, b| s::sub(a, b, M)),
+        Op::v_mul_f32 if x.simple32 => k.ww_w(|a, b| s::mul(a, b, M)),
+        Op::v_fmac_f32 if x.simple32 => k.www_w(|a, b, c| s::fma(a, b, c, M)),
+        Op::v_min_f32 if x.simple32 => k.ww_w(|a, b| s::min(a, b, M, ieee)),
+        Op::v_max_f32 if x.simple32 => k.ww_w(|a, b| s::max(a, b, M, ieee)),
         Op::v_add_f32 => k.ww_w(|a, b| x.f32(s::add(a, b, m.f32))),
         Op::v_sub_f32 => k.ww_w(|a, b| x.f32(s::sub(a, b, m.f32))),
         Op::v_subrev_f32 => k.ww_w(|a, b| x.f32(s::subrev(a, b, m.f32))),
@@ -327,7 +335,9 @@ fn qsad<D: Long>(a: D, b: D::Word, c: D, mask: bool, clamp: bool) -> D {
 pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let (ieee, hm) = (m.ieee, m.half());
+    const M: FloatMode = FloatMode::IEEE;
     Some(match op {
+        Op::v_fma_f32 if x.simple32 => k.www_w(|a, b, c| s::fma(a, b, c, M)),
         Op::v_mad_f32 => k.www_w(|a, b, c| x.f32(s::mad(a, b, c, m.mad32()))),
         Op::v_mad_legacy_f32 => {
             k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))

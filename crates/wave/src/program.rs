@@ -129,8 +129,8 @@ pub(crate) fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, shape: S
     let mut counters = Counters::default();
     let mut at = pc;
     loop {
-        let inst = fetch(decoder, memory, at, shape, (at - pc) as u16);
-        at += inst.len as u64;
+        let inst = fetch(decoder, memory, at, shape, at.wrapping_sub(pc) as u16);
+        at = at.wrapping_add(inst.len as u64);
         count(&mut counters, &inst);
         insts.push(inst);
         let ends = match inst.run {
@@ -142,7 +142,7 @@ pub(crate) fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, shape: S
             break;
         }
     }
-    Block { insts: insts.into(), len: (at - pc) as u32, counters }
+    Block { insts: insts.into(), len: at.wrapping_sub(pc) as u32, counters }
 }
 
 /// Adds an instruction to the counters.

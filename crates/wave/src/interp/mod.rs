@@ -152,7 +152,7 @@ impl Engine for Interp {
         let (first, last) = (start & !(PAGE - 1), start.saturating_add(len));
         // A block may reach beyond its page, so the page before goes too.
         let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
-        pages.retain(|&(base, _), _| base + PAGE < first || base >= last);
+        pages.retain(|&(base, _), _| base.saturating_add(PAGE) < first || base >= last);
     }
 }
 
@@ -190,7 +190,7 @@ impl Exec<'_> {
                 Run::Lds => self.lds(inst),
                 Run::Memory => self.vector_memory(inst),
                 Run::Control => {
-                    self.wave.pc = pc + inst.offset as u64 + inst.len as u64;
+                    self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
                     match self.control(inst) {
                         Next::Go => continue,
                         Next::Stop(event) => Err(event),
@@ -215,14 +215,14 @@ impl Exec<'_> {
         }
         self.wave.counters.add(&block.counters);
         if !block.insts.last().is_some_and(|i| matches!(i.run, Run::Control)) {
-            self.wave.pc = pc + block.len as u64;
+            self.wave.pc = pc.wrapping_add(block.len as u64);
         }
         Next::Go
     }
 
     /// The address of an instruction of the running block.
     fn pc(&self, inst: &Inst) -> u64 {
-        self.block + inst.offset as u64
+        self.block.wrapping_add(inst.offset as u64)
     }
 
     /// MODE was written.

@@ -122,9 +122,7 @@ impl Exec<'_> {
         self.frame.carry = self.wave.sgprs[carry] as u64 | (self.wave.sgprs[(carry + 1) & 127] as u64) << 32;
         self.frame.mask = 0;
         // MODE is put in where it changes.
-        self.x.clamp = inst.clamp;
-        self.x.omod = inst.omod;
-        self.x.plain = !inst.clamp && inst.omod == 0;
+        self.x.modify(inst.clamp, inst.omod);
     }
 
     /// The general case: modified sources, merged results.

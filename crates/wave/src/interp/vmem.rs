@@ -192,7 +192,7 @@ impl Exec<'_> {
                 for lane in lanes {
                     if addr64 {
                         let a = self.lane64(address, 0, lane);
-                        let a = buffer.base.wrapping_add(a).wrapping_add((buffer.scalar + offset) as u64);
+                        let a = buffer.base.wrapping_add(a).wrapping_add(buffer.scalar.wrapping_add(offset) as u64);
                         out[lane] = Place::Global(a);
                         continue;
                     }
@@ -288,7 +288,7 @@ impl Exec<'_> {
                     let kind = if write { FaultKind::Write { bytes } } else { FaultKind::Read { bytes } };
                     return Err((kind, self.group.private_base | offset as u64));
                 }
-                self.wave.flat_scratch().wrapping_add(swizzled)
+                self.wave.scratch_base().wrapping_add(swizzled)
             }
             Place::Buffer(index, offset) => {
                 let address = buffer.and_then(|b| b.address(index, offset.wrapping_add(at), lane as u32));

@@ -6,4 +6,5 @@ mod floats;
 mod harness;
 mod integers;
 mod matrices;
+mod random;
 mod system;
