@@ -93,3 +93,30 @@ fn broken_containers_are_explained() {
         }
     }
 }
+
+/// All three headers, with the older of the two compressions.
+#[test]
+fn zlib_bundles_are_unpacked() {
+    let plain = bundle(&[HOST, (GPU, b"the code object")]);
+    let packed = miniz_oxide::deflate::compress_to_vec_zlib(&plain, 6);
+    let words = |version: u16, rest: &[&[u8]]| {
+        let mut out = b"CCOB".to_vec();
+        out.extend(version.to_le_bytes());
+        out.extend(0u16.to_le_bytes());
+        rest.iter().for_each(|r| out.extend(*r));
+        out.extend(0u64.to_le_bytes());
+        out.extend(&packed);
+        out
+    };
+    let (size, total) = (plain.len() as u64, packed.len() as u64);
+    let files = [
+        words(1, &[&(size as u32).to_le_bytes()]),
+        words(2, &[&(total as u32 + 24).to_le_bytes(), &(size as u32).to_le_bytes()]),
+        words(3, &[&(total + 32).to_le_bytes(), &size.to_le_bytes()]),
+    ];
+    for file in files {
+        let objects = code_objects(&file).unwrap();
+        assert_eq!((objects.len(), objects[0].id.as_str()), (1, GPU));
+        assert_eq!(&*objects[0].data, b"the code object");
+    }
+}

@@ -3,6 +3,7 @@
 mod bundle;
 mod descriptor;
 mod kernel_code;
+mod lines;
 mod link;
 mod metadata;
 mod objects;
