@@ -80,7 +80,8 @@ impl Context {
         self.clamp = clamp;
         self.omod = omod;
         self.plain = !clamp && omod == 0;
-        self.simple32 = self.plain && matches!(m.round, crate::soft::Round::Nearest) && !m.flush_in && !m.flush_out;
+        self.simple32 =
+            self.plain && matches!(m.round, crate::soft::Round::Nearest) && !m.flush_in && !m.flush_out;
     }
     /// OMOD counts only without IEEE and with denormal results flushed (manual 6.2.2).
     #[inline(always)]

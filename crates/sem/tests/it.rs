@@ -27,7 +27,7 @@ impl Random {
         match self.next() % 6 {
             0 => bits & !f.infinity(),
             1 => bits | f.infinity(),
-            2 | 3 => bits & !f.infinity() | (f.infinity() / 2 & f.infinity()) ^ (bits % 4) << f.fraction,
+            2 | 3 => bits & !f.infinity() | ((f.infinity() / 2) & f.infinity()) ^ ((bits % 4) << f.fraction),
             _ => bits,
         }
     }

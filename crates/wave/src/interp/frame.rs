@@ -37,13 +37,7 @@ pub(crate) struct Frame {
 impl Frame {
     pub fn new() -> Frame {
         let none = Operand { ptr: std::ptr::null(), stride: 0, hi: 0 };
-        Frame {
-            src: [none; 3],
-            dst: std::ptr::null_mut(),
-            exec: 0,
-            carry: 0,
-            mask: 0,
-        }
+        Frame { src: [none; 3], dst: std::ptr::null_mut(), exec: 0, carry: 0, mask: 0 }
     }
 
     #[inline(always)]

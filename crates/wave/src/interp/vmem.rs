@@ -192,7 +192,10 @@ impl Exec<'_> {
                 for lane in lanes {
                     if addr64 {
                         let a = self.lane64(address, 0, lane);
-                        let a = buffer.base.wrapping_add(a).wrapping_add(buffer.scalar.wrapping_add(offset) as u64);
+                        let a = buffer
+                            .base
+                            .wrapping_add(a)
+                            .wrapping_add(buffer.scalar.wrapping_add(offset) as u64);
                         out[lane] = Place::Global(a);
                         continue;
                     }

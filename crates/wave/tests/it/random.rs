@@ -14,7 +14,8 @@ fn instruction(random: &mut Random, cpu: &wavemill_isa::Processor) -> u64 {
         if row.has_form(form, cpu.level) {
             let inst = Inst::new(row, form, cpu.level);
             // Low bits of the first dword and all of the second hold operands; small registers are likelier to exist.
-            let noise = random.next() & if random.next().is_multiple_of(2) { !0 } else { 0x0f0f_0f0f_0f0f_0f0f };
+            let noise =
+                random.next() & if random.next().is_multiple_of(2) { !0 } else { 0x0f0f_0f0f_0f0f_0f0f };
             return inst.bits ^ noise & 0xffff_ffff_0001_ffff;
         }
     }
@@ -86,7 +87,13 @@ fn no_panic_and_the_same_bits() {
             let first = outcome(cpu, all[0], &code, seed);
             for &simd in &all[1..] {
                 let other = outcome(cpu, simd, &code, seed);
-                assert!(first == other, "{word:#018x} on {cpu} differs between {} and {}: {:?}", all[0].name(), simd.name(), first.0);
+                assert!(
+                    first == other,
+                    "{word:#018x} on {cpu} differs between {} and {}: {:?}",
+                    all[0].name(),
+                    simd.name(),
+                    first.0
+                );
             }
         }
     }
