@@ -110,6 +110,12 @@ fn form_of(line: &Line, form: Form) -> Fit<Draft> {
         let Some(op) = ops.get(i) else { return Misfit::op(i, Why::Few) };
         let value = match operand.role {
             Role::Vdst => dest(line, i, op, operand)?,
+            // VDST's eight bits reach the read-only values, and LLVM lets them be written.
+            Role::Sdst
+                if op.reg().is_some_and(|r| r.is_value() && r.code >= 239) && operand.ty.dwords() == 1 =>
+            {
+                op.reg().map_or(0, |r| r.code.into())
+            }
             Role::Sdst => scalar(i, op, operand.ty.dwords())?,
             Role::Vcc => vcc(&mut draft, i, op, operand, line.level)?,
             Role::K => {
@@ -209,8 +215,9 @@ fn scalar(i: usize, op: &Op, dwords: u8) -> Fit<u32> {
 fn vcc(draft: &mut Draft, i: usize, op: &Op, operand: &Operand, level: Level) -> Fit<u32> {
     let is_vcc = op.reg().is_some_and(Reg::is_vcc);
     match draft.inst.form {
-        Form::Vop3 if operand.access == Access::Read => match op.reg() {
-            // A carry-in may be one of the values, SCC say.
+        // A carry-in may be one of the values, SCC say. LLVM takes them for a compare's result as well, since VDST's
+        // eight bits reach them.
+        Form::Vop3 if operand.access == Access::Read || draft.inst.row.enc == Enc::Vopc => match op.reg() {
             Some(reg) if reg.is_value() => Ok(reg.code.into()),
             _ => scalar(i, op, 2),
         },
