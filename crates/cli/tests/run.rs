@@ -178,3 +178,25 @@ fn a_source_with_errors_is_shown() {
     let message = refused(&[path.to_str().unwrap()]);
     assert!(message.contains("bad.s:3:") && message.contains("v_add_f33"), "{message}");
 }
+
+#[test]
+fn a_bundle_holds_code_for_several_gpus() {
+    let bundle = fixture("fill.bundle");
+    for gpu in [&["--gpu", "gfx906"][..], &[][..]] {
+        let launch = [
+            "--grid",
+            "128",
+            "--block",
+            "64",
+            "--arg",
+            "zeros:512",
+            "--arg",
+            "u32:1000",
+            "--show",
+            "0:u32:3",
+        ];
+        let text = stdout(&run(&[&[bundle.as_str()][..], &launch[..], gpu].concat()));
+        assert!(text.starts_with("1000 1001 1002\n"), "{text}");
+    }
+    assert!(refused(&[&bundle, "--gpu", "gfx908"]).contains("none of its code objects is for gfx908"));
+}

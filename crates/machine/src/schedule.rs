@@ -3,6 +3,10 @@
 //! A work-group runs on one thread at a time, its waves in turn. What spins is preempted: a work-group that used up
 //! its turns without a wave ending or reaching a barrier is parked, and another one runs, started in order or parked
 //! before. So a wave may wait for what a later work-group, another dispatch or the host will write.
+//!
+//! A wave whose scalar state is the same after a turn as before it most likely waits. Its work-group is parked at
+//! once, a new one is started instead if there is room, and its next turns are short: a barrier across a grid of
+//! hundreds of work-groups costs each of them a few hundred instructions. A wrong guess costs time, nothing else.
 
 use crate::launch::Plan;
 use crate::memory::Allocations;
@@ -15,8 +19,12 @@ use wavemill_wave::{Counters, Engine, Event, Fault, GroupShared, Wave};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
 const BUDGET: u64 = 16384;
+/// The same for the first turns after progress, which show whether a work-group waits.
+const FIRST_BUDGET: u64 = 2048;
+/// The same for work-groups that wait.
+const WAITING_BUDGET: u64 = 256;
 /// Turns of all its waves without progress after which a work-group is parked.
-const TURNS: u32 = 4;
+const TURNS: u32 = 6;
 
 /// Why a dispatch was stopped.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,11 +89,30 @@ struct Group {
     /// More than the work-group has when an earlier one was larger; `states` counts.
     waves: Vec<Wave>,
     states: Vec<State>,
+    /// What its waves looked like after the last turn without progress.
+    mark: u64,
+    /// They looked the same before it.
+    waits: bool,
+    /// How often it was parked since a wave ended or reached a barrier: the more often, the shorter its turns.
+    parked: u32,
+}
+
+impl Group {
+    /// The scalar state of the waves that can run, condensed.
+    fn fingerprint(&self) -> u64 {
+        let mut hash = 0u64;
+        let mut mix = |v: u64| hash = (hash.rotate_left(5) ^ v).wrapping_mul(0x517c_c1b7_2722_0a95);
+        for (wave, _) in self.waves.iter().zip(&self.states).filter(|(_, s)| **s == State::Ready) {
+            mix(wave.pc << 1 | u64::from(wave.scc));
+            (0..128).step_by(2).for_each(|code| mix(wave.sgpr64(code)));
+        }
+        hash
+    }
 }
 
 enum Ran {
     Finished,
-    Parked { asleep: bool },
+    Parked,
     Stopped,
 }
 
@@ -97,6 +124,8 @@ struct Shared {
     slots: u32,
     /// Turns of parked work-groups since a new one was started.
     turns: usize,
+    /// The last work-group that was parked waits for something: perhaps for one that has not been started.
+    starve: bool,
     workers: usize,
     outcome: Outcome,
 }
@@ -170,7 +199,7 @@ impl Job {
             let Some(mut group) = self.take(local) else { break };
             match self.run_group(&mut group, local) {
                 Ran::Finished => local.spare = Some(group),
-                Ran::Parked { asleep } => self.park(group, asleep),
+                Ran::Parked => self.park(group),
                 Ran::Stopped => break,
             }
         }
@@ -189,7 +218,7 @@ impl Job {
     fn take(&self, local: &mut Local) -> Option<Group> {
         if self.parked.load(Ordering::Acquire) > 0 {
             let mut shared = self.lock();
-            let turn_is_new = shared.turns >= shared.parked.len();
+            let turn_is_new = shared.starve || shared.turns >= shared.parked.len();
             if turn_is_new && let Some(group) = self.start_next(local, &mut shared) {
                 shared.turns = 0;
                 return Some(group);
@@ -236,6 +265,9 @@ impl Job {
                 shared: GroupShared::new(self.plan.lds),
                 waves: Vec::new(),
                 states: Vec::new(),
+                mark: 0,
+                waits: false,
+                parked: 0,
             });
             shared.slots += 1;
         }
@@ -268,15 +300,20 @@ impl Job {
         }
         group.states.clear();
         group.states.resize(count as usize, State::Ready);
+        group.mark = 0;
+        group.waits = false;
+        group.parked = 0;
     }
 
-    fn park(&self, group: Group, asleep: bool) {
+    fn park(&self, group: Group) {
         let mut shared = self.lock();
         let alone = shared.parked.is_empty();
+        let waits = group.waits;
+        shared.starve = waits || group.parked > 2;
         shared.parked.push_back(group);
         self.parked.fetch_add(1, Ordering::Release);
         drop(shared);
-        if asleep && alone {
+        if waits && alone {
             // Whatever it waits for needs the processor more.
             std::thread::yield_now();
         }
@@ -290,6 +327,11 @@ impl Job {
             }
             let mut progress = false;
             let mut asleep = true;
+            let budget = match (group.waits, idle_turns) {
+                (true, _) => WAITING_BUDGET,
+                (false, ..2) => FIRST_BUDGET,
+                (false, _) => (BUDGET >> group.parked.min(8)).max(FIRST_BUDGET),
+            };
             for i in 0..group.states.len() {
                 if group.states[i] != State::Ready {
                     continue;
@@ -301,9 +343,9 @@ impl Job {
                 let wave = &mut group.waves[i];
                 let before = wave.counters.total();
                 let event = loop {
-                    match self.engine.run(wave, &group.shared, self.memory.memory(), BUDGET) {
+                    match self.engine.run(wave, &group.shared, self.memory.memory(), budget) {
                         // Nobody listens to messages: a wave that sends one goes on.
-                        Event::Message { .. } if wave.counters.total() - before < BUDGET => {}
+                        Event::Message { .. } if wave.counters.total() - before < budget => {}
                         Event::Message { .. } => break Event::Preempted,
                         event => break event,
                     }
@@ -320,7 +362,7 @@ impl Job {
                         progress = true;
                     }
                     Event::Preempted | Event::Message { .. } => {
-                        asleep &= wave.counters.total() - before < BUDGET;
+                        asleep &= wave.counters.total() - before < budget;
                     }
                     Event::Fault(fault) => {
                         let pc = fault.pc;
@@ -348,11 +390,18 @@ impl Job {
             }
             if progress {
                 idle_turns = 0;
+                group.waits = false;
+                group.mark = 0;
+                group.parked = 0;
                 continue;
             }
             idle_turns += 1;
-            if asleep || idle_turns >= TURNS {
-                return Ran::Parked { asleep };
+            let mark = group.fingerprint();
+            group.waits = asleep || mark == group.mark;
+            group.mark = mark;
+            if group.waits || idle_turns >= TURNS >> group.parked.min(8) {
+                group.parked += 1;
+                return Ran::Parked;
             }
         }
     }

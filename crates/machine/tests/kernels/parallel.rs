@@ -125,3 +125,20 @@ fn atomics() {
         Ok(())
     });
 }
+
+#[test]
+fn barriers_across_the_grid() {
+    each("gridsync", |case| {
+        let (n, rounds) = (32 * 128usize, 4u32);
+        let mut random = Random::new(19);
+        let mut data: Vec<u32> = (0..2 * n).map(|_| random.bits() as u32).collect();
+        let out = case.run("rounds", &[n as u32], &[128], vec![buf(&data), buf(&[0u32]), val(rounds)])?;
+        for r in 0..rounds {
+            let (from, to) = ((r as usize & 1) * n, (!r as usize & 1) * n);
+            for i in 0..n {
+                data[to + i] = data[from + (i + 64) % n].wrapping_mul(3).wrapping_add(r);
+            }
+        }
+        same("data", &numbers::<u32>(&out[0]), &data)
+    });
+}
