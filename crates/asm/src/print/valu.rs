@@ -90,7 +90,13 @@ impl Printer {
     /// VCC in the short forms, an SGPR pair in the long one.
     fn vcc(&self, inst: &Inst, op: &Operand, value: u32, out: &mut Vec<u8>) -> Printed {
         match inst.form {
-            Form::Vop3 if op.access == Access::Read && value >= 128 => Err(Invalid),
+            // The read-only values are 32 bits wide but stand for masks too: SCC as a carry, say.
+            Form::Vop3
+                if matches!(value, 235..=239 | 251..=253)
+                    && (op.access == Access::Read || inst.row.enc == Enc::Vopc) =>
+            {
+                self.scalar_register(value, 1, out)
+            }
             Form::Vop3 if value >= 128 => Err(Invalid),
             Form::Vop3 => self.scalar_register(value, 2, out),
             Form::Sdwa
