@@ -57,7 +57,7 @@ const REFUSALS: &[&str] = &[
     "an atomic's dmask is",
     "this dmask has no meaning",
     "the number of data registers does not match",
-    "expected an unsigned offset of 20 bits",
+    "expected an unsigned offset of",
     "flat instructions have an offset from GFX9 on",
     "only inline constants fit this encoding",
     "an index mode is a number",

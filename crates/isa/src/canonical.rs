@@ -440,7 +440,7 @@ impl Copy<'_> {
             self.to.put(Field::new(48, 7), 0);
         }
         if level.is_vi_plus() {
-            self.field(if gfx9 && row.enc == Enc::Flat { bits::FLAT_OFFSET12 } else { bits::FLAT_OFFSET13 });
+            self.field(bits::FLAT_OFFSET13);
         }
         if lds {
             self.to.put(bits::FLAT_LDS, 1);

@@ -204,11 +204,9 @@ impl Printer {
             }
         }
         if self.level.is_vi_plus() {
-            let offset = if !gfx9 {
-                // Reserved on GFX8, but shown.
+            let offset = if row.enc == Enc::Flat {
+                // FLAT's own offset has twelve bits (none on GFX8); the thirteenth is shown where it is set.
                 bits::FLAT_OFFSET13.get(inst.bits) as i32
-            } else if row.enc == Enc::Flat {
-                bits::FLAT_OFFSET12.get(inst.bits) as i32
             } else {
                 (bits::FLAT_OFFSET13.get(inst.bits) << 19) as i32 >> 19
             };
