@@ -120,21 +120,35 @@ fn time(command: &mut Command) -> Result<Duration, String> {
     Ok(best)
 }
 
-/// Assembling and disassembling the same 100,000 gfx90a lines, LLVM's time over ours.
-pub fn bench(wavemill: &Path) -> Result<(), String> {
+/// The instructions of the compiled kernels among the tests' fixtures, over and over.
+fn compiled_lines(wavemill: &Path, fixtures: &Path, cpu: &str, count: usize) -> Result<Vec<String>, String> {
+    let mut files: Vec<_> = std::fs::read_dir(fixtures)
+        .map_err(|e| format!("{}: {e}", fixtures.display()))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "hsaco") && path.to_string_lossy().contains(cpu))
+        .collect();
+    files.sort();
+    let mut lines = Vec::new();
+    for file in files {
+        let (text, _) = run(Command::new(wavemill).args(["disasm", "-d"]).arg(&file), &[])?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        // Branches name labels that are not there; their numbers would do, but add nothing.
+        let code = text
+            .lines()
+            .filter_map(|l| Some(l.strip_prefix('\t')?.split_once("//")?.0.trim_end().to_owned()));
+        lines.extend(code.filter(|l| !l.contains("branch") && !l.starts_with('.')));
+    }
+    if lines.is_empty() {
+        return Err(format!("no code for {cpu} in {}", fixtures.display()));
+    }
+    Ok(lines.iter().cycle().take(count).cloned().collect())
+}
+
+/// Assembling and disassembling the same 100,000 gfx90a lines of compiled kernels, LLVM's time over ours.
+pub fn bench(wavemill: &Path, fixtures: &Path) -> Result<(), String> {
     const LINES: usize = 100_000;
     let cpu = "gfx90a";
-    let mut lines = Vec::new();
-    let mut random = Random(1);
-    while lines.len() < LINES {
-        let batch = random_texts(target::processor(cpu).expect("a known name"), 50_000, &mut random);
-        let theirs = encodings(&mut Command::new("llvm-mc-19"), cpu, &batch)?;
-        let ours = encodings(Command::new(wavemill).arg("mc"), cpu, &batch)?;
-        let both =
-            batch.into_iter().zip(theirs.iter().zip(&ours)).filter(|(_, (t, o))| t.is_some() && o.is_some());
-        lines.extend(both.map(|(line, _)| line));
-    }
-    lines.truncate(LINES);
+    let lines = compiled_lines(wavemill, fixtures, cpu, LINES)?;
     let dir = std::env::temp_dir().join(format!("wavemill-bench-{}", std::process::id()));
     std::fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
     let (source, object) = (dir.join("lines.s"), dir.join("lines.o"));

@@ -45,7 +45,7 @@ fn run(args: &[String]) -> Result<(), String> {
         ["mcdiff", seed] => {
             llvm::mcdiff(&release()?, seed.parse().map_err(|_| format!("`{seed}` is not a seed"))?, 20_000)
         }
-        ["bench"] => llvm::bench(&release()?),
+        ["bench"] => llvm::bench(&release()?, &root().join("tests/kernels/fixtures")),
         _ => Err("usage: cargo xtask gen [--check] | mcdiff [SEED] | bench".into()),
     }
 }
