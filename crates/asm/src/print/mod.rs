@@ -10,7 +10,7 @@ mod special;
 mod valu;
 
 use wavemill_isa::encoding::bits;
-use wavemill_isa::{Access, Enc, Form, Inst, Level, Role, Target, flag};
+use wavemill_isa::{Enc, Form, Inst, Level, Role, Target, flag};
 
 /// The bits of an instruction name something that does not exist.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,7 +100,7 @@ impl Printer {
             out.extend_from_slice(sep);
             sep = b", ";
             match op.role {
-                Role::Sdst => self.scalar_dest(value, op.ty.dwords(), op.access != Access::Read, out)?,
+                Role::Sdst => self.scalar_register(value, op.ty.dwords(), out)?,
                 Role::Ssrc0 | Role::Ssrc1 => self.source(inst, op, value, symbol, out)?,
                 _ if symbol.is_some() => out.extend_from_slice(symbol.unwrap_or_default()),
                 Role::Simm16 | Role::Uimm16 => operand::hex(value as u64, out),
@@ -124,8 +124,8 @@ impl Printer {
             out.extend_from_slice(sep);
             sep = b", ";
             match op.role {
-                Role::Sdata => self.scalar_dest(inst.get(op.role), op.ty.dwords(), true, out)?,
-                Role::Sbase => self.scalar_dest(inst.get(op.role) * 2, op.ty.dwords(), false, out)?,
+                Role::Sdata => self.scalar_register(inst.get(op.role), op.ty.dwords(), out)?,
+                Role::Sbase => self.scalar_register(inst.get(op.role) * 2, op.ty.dwords(), out)?,
                 Role::Simm7 => operand::small_or_hex(inst.get(op.role), out),
                 _ if row.enc == Enc::Smrd => self.smrd_offset(inst, symbol, out)?,
                 _ => self.smem_offset(inst, out)?,
@@ -146,7 +146,7 @@ impl Printer {
         } else if inst.len == 8 {
             operand::hex(bits::LITERAL.get(inst.bits) as u64, out);
         } else {
-            self.scalar_dest(offset, 1, false, out)?;
+            self.scalar_register(offset, 1, out)?;
         }
         Ok(())
     }
@@ -159,25 +159,25 @@ impl Printer {
                 operand::hex(offset as u64, out);
                 Ok(())
             } else {
-                self.scalar_dest(offset & 0x7f, 1, false, out)
+                self.scalar_register(offset & 0x7f, 1, out)
             };
         }
         // GFX9 (seed 001): IMM and SOFFSET_EN choose among constant, register, and both.
         let raw = bits::SMEM_OFFSET21.get(inst.bits);
         let offset = ((raw << 11) as i32 >> 11) as i64;
         match (imm, bits::SMEM_SOE.get(inst.bits) != 0) {
-            (false, false) => self.scalar_dest(raw & 0x7f, 1, false, out),
+            (false, false) => self.scalar_register(raw & 0x7f, 1, out),
             (true, false) => {
                 operand::signed_hex(offset, out);
                 Ok(())
             }
             (true, true) => {
-                self.scalar_dest(bits::SMEM_SOFFSET.get(inst.bits), 1, false, out)?;
+                self.scalar_register(bits::SMEM_SOFFSET.get(inst.bits), 1, out)?;
                 out.extend_from_slice(b" offset:");
                 operand::signed_hex(offset, out);
                 Ok(())
             }
-            (false, true) => self.scalar_dest(bits::SMEM_SOFFSET.get(inst.bits), 1, false, out),
+            (false, true) => self.scalar_register(bits::SMEM_SOFFSET.get(inst.bits), 1, out),
         }
     }
 }

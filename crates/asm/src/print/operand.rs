@@ -170,11 +170,6 @@ impl Printer {
         Ok(())
     }
 
-    /// A 7-bit scalar register field. `write` says that it is a destination.
-    pub(super) fn scalar_dest(&self, code: u32, dwords: u8, _write: bool, out: &mut Vec<u8>) -> Printed {
-        self.scalar_register(code, dwords, out)
-    }
-
     /// A source code: register, inline constant or literal.
     pub(super) fn source(
         &self,

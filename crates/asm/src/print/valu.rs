@@ -153,7 +153,7 @@ impl Printer {
             Form::Sdwa => self.sdwa_source(inst, op, index, out)?,
             Form::Dpp => self.vgpr(false, value & 0xff, dwords, out)?,
             _ if short_vgpr && op.class != Class::Scalar => self.vgpr(false, value, dwords, out)?,
-            _ if op.class == Class::Agpr && inst.is_vop3_layout() => self.acc_read(inst, value, out)?,
+            _ if op.class == Class::Agpr && inst.is_vop3_layout() => self.acc_read(value, out)?,
             _ => self.source(inst, op, value, symbol, out)?,
         }
         if mods.abs {
@@ -165,7 +165,7 @@ impl Printer {
         Ok(())
     }
 
-    fn acc_read(&self, _inst: &Inst, value: u32, out: &mut Vec<u8>) -> Printed {
+    fn acc_read(&self, value: u32, out: &mut Vec<u8>) -> Printed {
         if value < regs::VGPR {
             return Err(Invalid);
         }
