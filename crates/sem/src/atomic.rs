@@ -43,13 +43,54 @@ impl Atomic {
     }
 
     /// The value memory gets. `data` is what the instruction calls DATA (for compare-and-swap the new value), `second`
-    /// the other datum (for compare-and-swap the value to compare with). `bytes` is 4 or 8.
+    /// the other datum (for compare-and-swap the value to compare with). `bytes` is 4 or 8; upper halves of 4-byte
+    /// values do not count.
+    #[inline]
     pub fn apply(self, old: u64, data: u64, second: u64, bytes: u8, mode: &Mode) -> u64 {
-        if bytes == 4 {
-            self.apply32(old as u32, data as u32, second as u32, mode) as u64
-        } else {
-            self.apply64(old, data, second, mode)
-        }
+        let (mask, spare) = if bytes == 4 { (u64::from(u32::MAX), 32) } else { (u64::MAX, 0) };
+        let (old, data, second) = (old & mask, data & mask, second & mask);
+        let signed = |x: u64| (x << spare) as i64;
+        let new = match self {
+            Atomic::Swap => data,
+            Atomic::CmpSwap if old == second => data,
+            Atomic::CmpSwap => old,
+            Atomic::Add => old.wrapping_add(data),
+            Atomic::Sub => old.wrapping_sub(data),
+            Atomic::Rsub => data.wrapping_sub(old),
+            Atomic::MinI if signed(data) < signed(old) => data,
+            Atomic::MaxI if signed(data) > signed(old) => data,
+            Atomic::MinI | Atomic::MaxI => old,
+            Atomic::MinU => old.min(data),
+            Atomic::MaxU => old.max(data),
+            Atomic::And => old & data,
+            Atomic::Or => old | data,
+            Atomic::Xor => old ^ data,
+            Atomic::Inc if old >= data => 0,
+            Atomic::Inc => old + 1,
+            Atomic::Dec if old == 0 || old > data => data,
+            Atomic::Dec => old - 1,
+            Atomic::MaskOr => old & !data | second,
+            Atomic::Wrap if old >= data => old - data,
+            Atomic::Wrap => old.wrapping_add(second),
+            Atomic::PkAddF16 => Self::pk_add_f16(old, data, mode),
+            Atomic::CmpSwapF | Atomic::MinF | Atomic::MaxF | Atomic::AddF => {
+                self.float_op(if bytes == 4 { F32 } else { F64 }, old, data, second, mode)
+            }
+        };
+        new & mask
+    }
+
+    /// Both halves of 32 bits.
+    fn pk_add_f16(old: u64, data: u64, mode: &Mode) -> u64 {
+        let half = |shift: u32| {
+            let input = |x: u64| {
+                let x = x >> shift & 0xffff;
+                if mode.f64.flush_in { F16.flush(x) } else { x }
+            };
+            let r = soft::add(F16, input(old), input(data), Round::Nearest);
+            if mode.f64.flush_out { F16.flush(r) } else { r }
+        };
+        half(0) | half(16) << 16
     }
 
     /// Float modes of atomics (manual 9.5): round to nearest; 32 bits flush by MODE, 64 bits never.
@@ -57,106 +98,6 @@ impl Atomic {
         match format {
             F32 => FloatMode { round: Round::Nearest, ..mode.f32 },
             _ => FloatMode::IEEE,
-        }
-    }
-
-    fn apply32(self, old: u32, data: u32, second: u32, mode: &Mode) -> u32 {
-        match self {
-            Atomic::Swap => data,
-            Atomic::CmpSwap => {
-                if old == second {
-                    data
-                } else {
-                    old
-                }
-            }
-            Atomic::Add => old.wrapping_add(data),
-            Atomic::Sub => old.wrapping_sub(data),
-            Atomic::Rsub => data.wrapping_sub(old),
-            Atomic::MinI => (old as i32).min(data as i32) as u32,
-            Atomic::MaxI => (old as i32).max(data as i32) as u32,
-            Atomic::MinU => old.min(data),
-            Atomic::MaxU => old.max(data),
-            Atomic::And => old & data,
-            Atomic::Or => old | data,
-            Atomic::Xor => old ^ data,
-            Atomic::Inc => {
-                if old >= data {
-                    0
-                } else {
-                    old + 1
-                }
-            }
-            Atomic::Dec => {
-                if old == 0 || old > data {
-                    data
-                } else {
-                    old - 1
-                }
-            }
-            Atomic::MaskOr => old & !data | second,
-            Atomic::Wrap => {
-                if old >= data {
-                    old - data
-                } else {
-                    old.wrapping_add(second)
-                }
-            }
-            Atomic::PkAddF16 => {
-                let half = |shift: u32| {
-                    let f = |x: u32| {
-                        if mode.f64.flush_in {
-                            F16.flush((x >> shift) as u64 & 0xffff)
-                        } else {
-                            (x >> shift) as u64 & 0xffff
-                        }
-                    };
-                    let r = soft::add(F16, f(old), f(data), Round::Nearest);
-                    (if mode.f64.flush_out { F16.flush(r) } else { r }) as u32
-                };
-                half(0) | half(16) << 16
-            }
-            _ => self.float_op(F32, old as u64, data as u64, second as u64, mode) as u32,
-        }
-    }
-
-    fn apply64(self, old: u64, data: u64, second: u64, mode: &Mode) -> u64 {
-        match self {
-            Atomic::Swap => data,
-            Atomic::CmpSwap => {
-                if old == second {
-                    data
-                } else {
-                    old
-                }
-            }
-            Atomic::Add => old.wrapping_add(data),
-            Atomic::Sub => old.wrapping_sub(data),
-            Atomic::Rsub => data.wrapping_sub(old),
-            Atomic::MinI => (old as i64).min(data as i64) as u64,
-            Atomic::MaxI => (old as i64).max(data as i64) as u64,
-            Atomic::MinU => old.min(data),
-            Atomic::MaxU => old.max(data),
-            Atomic::And => old & data,
-            Atomic::Or => old | data,
-            Atomic::Xor => old ^ data,
-            Atomic::Inc => {
-                if old >= data {
-                    0
-                } else {
-                    old + 1
-                }
-            }
-            Atomic::Dec => {
-                if old == 0 || old > data {
-                    data
-                } else {
-                    old - 1
-                }
-            }
-            Atomic::MaskOr => old & !data | second,
-            Atomic::Wrap | Atomic::PkAddF16 => old,
-            _ => self.float_op(F64, old, data, second, mode),
         }
     }
 
