@@ -75,8 +75,10 @@ fn supported(row: &Row) -> bool {
         Enc::Mfma => mfma::shape(op).is_some(),
         Enc::Smem | Enc::Smrd => memory::access(op).is_some() || scalar_memory(op),
         Enc::Ds => memory::access(op).is_some() || data_share(op),
-        Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => memory::access(op).is_some() || cache(op),
-        Enc::Vintrp | Enc::Mtbuf | Enc::Mimg | Enc::Exp => false,
+        Enc::Mubuf | Enc::Mtbuf | Enc::Flat | Enc::Global | Enc::Scratch => {
+            memory::access(op).is_some() || memory::formatted(op).is_some() || cache(op)
+        }
+        Enc::Vintrp | Enc::Mimg | Enc::Exp => false,
     }
 }
 

@@ -7,10 +7,12 @@
 
 pub mod apply;
 pub mod atomic;
+pub mod buffer;
 pub mod compare;
 pub mod cvt;
 pub mod div;
 pub mod fidelity;
+pub mod format;
 pub mod fp;
 pub mod half;
 pub mod int;

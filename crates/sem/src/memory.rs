@@ -77,6 +77,56 @@ const fn atomic(op: Atomic, bytes: u8) -> Access {
     Access::Atomic { op, bytes }
 }
 
+/// How a format instruction's components stand in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Components {
+    /// A register each.
+    Words,
+    /// 16 bits each, two to a register (most of GFX8: a register each).
+    Halves,
+    /// 16 bits in the upper half of the register.
+    HighHalf,
+}
+
+/// A buffer instruction that converts between registers and an element's format.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Formatted {
+    /// Registers to memory.
+    pub store: bool,
+    /// Components moved.
+    pub count: u8,
+    /// Their place in registers.
+    pub components: Components,
+}
+
+/// What a format instruction moves.
+#[rustfmt::skip]
+pub fn formatted(op: Op) -> Option<Formatted> {
+    use Components::{Halves, HighHalf, Words};
+    let (store, count, components) = match op {
+        Op::buffer_load_format_x | Op::tbuffer_load_format_x => (false, 1, Words),
+        Op::buffer_load_format_xy | Op::tbuffer_load_format_xy => (false, 2, Words),
+        Op::buffer_load_format_xyz | Op::tbuffer_load_format_xyz => (false, 3, Words),
+        Op::buffer_load_format_xyzw | Op::tbuffer_load_format_xyzw => (false, 4, Words),
+        Op::buffer_store_format_x | Op::tbuffer_store_format_x => (true, 1, Words),
+        Op::buffer_store_format_xy | Op::tbuffer_store_format_xy => (true, 2, Words),
+        Op::buffer_store_format_xyz | Op::tbuffer_store_format_xyz => (true, 3, Words),
+        Op::buffer_store_format_xyzw | Op::tbuffer_store_format_xyzw => (true, 4, Words),
+        Op::buffer_load_format_d16_x | Op::tbuffer_load_format_d16_x => (false, 1, Halves),
+        Op::buffer_load_format_d16_xy | Op::tbuffer_load_format_d16_xy => (false, 2, Halves),
+        Op::buffer_load_format_d16_xyz | Op::tbuffer_load_format_d16_xyz => (false, 3, Halves),
+        Op::buffer_load_format_d16_xyzw | Op::tbuffer_load_format_d16_xyzw => (false, 4, Halves),
+        Op::buffer_store_format_d16_x | Op::tbuffer_store_format_d16_x => (true, 1, Halves),
+        Op::buffer_store_format_d16_xy | Op::tbuffer_store_format_d16_xy => (true, 2, Halves),
+        Op::buffer_store_format_d16_xyz | Op::tbuffer_store_format_d16_xyz => (true, 3, Halves),
+        Op::buffer_store_format_d16_xyzw | Op::tbuffer_store_format_d16_xyzw => (true, 4, Halves),
+        Op::buffer_load_format_d16_hi_x => (false, 1, HighHalf),
+        Op::buffer_store_format_d16_hi_x => (true, 1, HighHalf),
+        _ => return None,
+    };
+    Some(Formatted { store, count, components })
+}
+
 /// What an instruction does to memory, for those that move one number per lane.
 #[rustfmt::skip]
 pub fn access(op: Op) -> Option<Access> {

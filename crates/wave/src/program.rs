@@ -5,7 +5,9 @@ use crate::mem::Memory;
 use crate::state::Shape;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::{Access, Class, state};
-use wavemill_isa::{DecodeError, Decoder, Enc, Form, Kind, Level, Op, Operand, Role, Row, Ty, flag, regs};
+use wavemill_isa::{
+    DecodeError, Decoder, Enc, Form, Kind, Level, Op, Operand, Role, Row, Target, Ty, flag, regs,
+};
 use wavemill_sem::compare::Compare;
 use wavemill_sem::fidelity::{self, Family, Fidelity};
 use wavemill_sem::memory::Access as MemAccess;
@@ -74,6 +76,8 @@ pub(crate) enum Run {
     ScalarMemory,
     Lds,
     Memory,
+    /// Buffer instructions that convert formats.
+    Formatted,
     Nop,
     Illegal(u32),
     Unsupported,
@@ -110,6 +114,8 @@ pub(crate) struct Inst {
     pub modifiers: Modifiers,
     /// Memory: what moves.
     pub access: Option<MemAccess>,
+    /// TFE, LWE: the last of `dst_dwords` registers gets a status.
+    pub status: bool,
 }
 
 /// A straight run of instructions, ended by one that may change the PC.
@@ -202,7 +208,10 @@ fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, shape: Shape, offset: u16)
     };
     let word = u32::from_le_bytes([code[0], code[1], code[2], code[3]]);
     match decoder.decode_bytes(bytes) {
-        Ok(inst) => Resolver { inst, shape, level: decoder.target().level(), offset }.resolve(),
+        Ok(inst) => {
+            Resolver { inst, shape, target: *decoder.target(), level: decoder.target().level(), offset }
+                .resolve()
+        }
         Err(e) => {
             let run = if e == DecodeError::Truncated { Run::Fetch } else { Run::Illegal(word) };
             Inst { run, len: 4, offset, ..Inst::blank(&wavemill_isa::ROWS[0], word as u64) }
@@ -231,6 +240,7 @@ impl Inst {
             plain: true,
             modifiers: Modifiers { op_sel_hi: 7, ..Modifiers::default() },
             access: None,
+            status: false,
         }
     }
 }
@@ -238,6 +248,7 @@ impl Inst {
 struct Resolver {
     inst: wavemill_isa::Inst,
     shape: Shape,
+    target: Target,
     level: Level,
     offset: u16,
 }
@@ -250,7 +261,9 @@ impl Resolver {
         match row.enc {
             Enc::Sop2 | Enc::Sop1 | Enc::Sopc | Enc::Sopk | Enc::Sopp => self.scalar(&mut out),
             e if e.is_valu() => self.vector(&mut out),
-            Enc::Ds | Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => self.memory(&mut out),
+            Enc::Ds | Enc::Mubuf | Enc::Mtbuf | Enc::Flat | Enc::Global | Enc::Scratch => {
+                self.memory(&mut out)
+            }
             _ => {}
         }
         out
@@ -279,6 +292,7 @@ impl Resolver {
             Enc::Mfma if mfma::shape(op).is_some() => Run::Mfma,
             Enc::Ds => Run::Lds,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch if fidelity::cache(op) => Run::Nop,
+            Enc::Mubuf | Enc::Mtbuf if memory::formatted(op).is_some() => Run::Formatted,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => Run::Memory,
             _ if matches!(op, Op::v_nop | Op::v_clrexcp) => Run::Nop,
             _ if fidelity::registers(op) => Run::Registers,
@@ -557,12 +571,17 @@ impl Resolver {
         let acc = self.level == Level::Gfx90a
             && match row.enc {
                 Enc::Ds => bits::DS_ACC.get(word) != 0,
-                Enc::Mubuf => bits::BUF_ACC.get(word) != 0,
+                Enc::Mubuf | Enc::Mtbuf => bits::BUF_ACC.get(word) != 0,
                 _ => bits::FLAT_ACC.get(word) != 0,
             };
+        // Where gfx90a says that data is in accumulators, others ask for a status behind the data.
+        out.status = self.level != Level::Gfx90a
+            && matches!(row.enc, Enc::Mubuf | Enc::Mtbuf)
+            && row.operand(Role::Vdata).is_some()
+            && bits::BUF_TFE.get(word) != 0;
         for o in row.operands {
             let code = inst.field_of(o).get(word);
-            let dwords = o.ty.dwords();
+            let dwords = row.dwords(o, &self.target);
             match o.role {
                 // Sources: address, data, second data. Destination: where loads and returned values go.
                 Role::Addr | Role::Vaddr => out.src[0] = Src::Vgpr(self.vgpr(code, 1, false)),
@@ -572,7 +591,8 @@ impl Resolver {
                     out.src[1] = Src::Vgpr(self.vgpr(code, dwords, acc));
                     // Flat and global atomics return elsewhere than where their data is.
                     if row.operand(Role::Vdst).is_none() {
-                        out.dst = self.vdst(code, dwords, acc);
+                        out.dst_dwords = dwords + out.status as u8;
+                        out.dst = self.vdst(code, out.dst_dwords, acc);
                     }
                 }
                 Role::Vdst => out.dst = self.vdst(code, dwords, acc),
@@ -585,7 +605,7 @@ impl Resolver {
             let wide = match row.enc {
                 Enc::Flat => true,
                 Enc::Global => inst.get(Role::Saddr) == 0x7f,
-                Enc::Mubuf => {
+                Enc::Mubuf | Enc::Mtbuf => {
                     bits::BUF_OFFEN.get(word) + bits::BUF_IDXEN.get(word) == 2
                         || !self.level.is_vi_plus() && bits::BUF_ADDR64.get(word) != 0
                 }

@@ -4,6 +4,7 @@
 //! has scalar and program control, [`smem`], [`lds`] and [`vmem`] memory, [`matrix`] MFMA.
 
 mod control;
+mod format;
 mod frame;
 mod lds;
 mod matrix;
@@ -189,6 +190,7 @@ impl Exec<'_> {
                 Run::ScalarMemory => self.scalar_memory(inst),
                 Run::Lds => self.lds(inst),
                 Run::Memory => self.vector_memory(inst),
+                Run::Formatted => self.formatted(inst),
                 Run::Control => {
                     self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
                     match self.control(inst) {

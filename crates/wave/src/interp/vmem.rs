@@ -6,11 +6,12 @@ use crate::guest;
 use crate::program::{Inst, Src};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Enc, Form, Op, Role, flag};
-use wavemill_sem::memory::Access;
+use wavemill_sem::buffer::{self, Buffer};
+use wavemill_sem::memory::{Access, formatted};
 
 /// Where a lane's access goes.
 #[derive(Clone, Copy)]
-enum Place {
+pub(super) enum Place {
     /// An address.
     Global(u64),
     /// LDS through the shared aperture.
@@ -21,48 +22,17 @@ enum Place {
     Buffer(u32, u32),
 }
 
-/// A buffer descriptor (manual 9.1.8) with an instruction's scalar offset.
-struct Buffer {
-    base: u64,
-    stride: u32,
-    records: u32,
-    swizzle: bool,
-    add_tid: bool,
-    element: u32,
-    index_stride: u32,
-    scalar: u32,
-    idxen: bool,
-    /// A descriptor of zeros: loads give zero, stores do nothing.
-    null: bool,
+/// A buffer and what an instruction adds to every lane's place in it.
+pub(super) struct Resource {
+    pub buffer: Buffer,
+    pub scalar: u32,
+    pub indexed: bool,
 }
 
-impl Buffer {
-    /// The address of a byte of a lane's access, or none if out of range (manual 9.1.5.1).
-    fn address(&self, index: u32, offset: u32, lane: u32) -> Option<u64> {
-        if self.null {
-            return None;
-        }
-        let in_range = if self.add_tid && !self.idxen {
-            true
-        } else if self.idxen && self.stride != 0 {
-            index < self.records
-        } else {
-            offset < self.records
-        };
-        if !in_range {
-            return None;
-        }
-        let index = index.wrapping_add(if self.add_tid { lane } else { 0 }) as u64;
-        let (offset, stride) = (offset as u64, self.stride as u64);
-        let linear = if self.swizzle {
-            let (span, element) = (self.index_stride as u64, self.element as u64);
-            (index / span * stride + offset / element * element) * span
-                + index % span * element
-                + offset % element
-        } else {
-            index * stride + offset
-        };
-        Some(self.base.wrapping_add(self.scalar as u64).wrapping_add(linear))
+impl Resource {
+    /// A lane's place.
+    pub fn place(&self, index: u32, offset: u32, lane: usize) -> buffer::Place {
+        buffer::Place { index, offset, scalar: self.scalar, indexed: self.indexed, lane: lane as u32 }
     }
 }
 
@@ -76,7 +46,7 @@ impl Exec<'_> {
         if exec == 0 {
             return Ok(());
         }
-        let buffer = if inst.row.enc == Enc::Mubuf { Some(self.buffer(inst)) } else { None };
+        let buffer = if inst.row.enc == Enc::Mubuf { Some(self.resource(inst)) } else { None };
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, buffer.as_ref(), &mut places);
         let to_lds = match inst.row.enc {
@@ -86,7 +56,7 @@ impl Exec<'_> {
             Enc::Global | Enc::Scratch => bits::FLAT_LDS.get(inst.bits) != 0,
             _ => false,
         };
-        if !to_lds && self.contiguous(inst, access, exec, &places)? {
+        if !to_lds && !inst.status && self.contiguous(inst, access, exec, &places)? {
             return Ok(());
         }
         let mut failed: Option<(FaultKind, u64)> = None;
@@ -103,12 +73,26 @@ impl Exec<'_> {
             }
         }
         match failed {
-            None => Ok(()),
+            None => {
+                self.set_status(inst, exec);
+                Ok(())
+            }
             Some((kind, address)) => Err(self.fault(kind, lanes, self.pc(inst), address)),
         }
     }
 
-    fn buffer(&self, inst: &Inst) -> Buffer {
+    /// TFE and LWE: the register behind the data says that nothing was missing. What is missing here is a fault.
+    pub(super) fn set_status(&mut self, inst: &Inst, exec: u64) {
+        if inst.status {
+            let register = inst.dst as usize + inst.dst_dwords as usize - 1;
+            for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+                self.set_lane(register, lane, 0);
+            }
+        }
+    }
+
+    /// The buffer an instruction names.
+    pub(super) fn resource(&self, inst: &Inst) -> Resource {
         let encoded = wavemill_isa::Inst { row: inst.row, form: Form::Base, len: inst.len, bits: inst.bits };
         let r = encoded.get(Role::Srsrc) * 4;
         let words: [u32; 4] = std::array::from_fn(|i| self.wave.sgpr(r + i as u32));
@@ -118,28 +102,15 @@ impl Exec<'_> {
             code @ 193..=208 => (192i32 - code as i32) as u32,
             _ => 0,
         };
-        let add_tid = words[3] >> 23 & 1 != 0;
-        let mut stride = words[1] >> 16 & 0x3fff;
-        if add_tid && self.wave.level.is_vi_plus() {
-            stride |= (words[3] >> 15 & 15) << 14;
-        }
-        Buffer {
-            base: words[0] as u64 | (words[1] as u64 & 0xffff) << 32,
-            stride,
-            records: words[2],
-            swizzle: words[1] >> 31 != 0,
-            add_tid,
-            // GFX9 has no element size field: it is four bytes. Before, two bits give 2, 4, 8 or 16.
-            element: if self.wave.level.is_gfx9() { 4 } else { 2 << (words[3] >> 19 & 3) },
-            index_stride: 8 << (words[3] >> 21 & 3),
+        Resource {
+            buffer: Buffer::new(words, self.wave.level, formatted(inst.op).is_some()),
             scalar,
-            idxen: bits::BUF_IDXEN.get(inst.bits) != 0,
-            null: words == [0; 4],
+            indexed: bits::BUF_IDXEN.get(inst.bits) != 0,
         }
     }
 
     /// Where each lane's access goes.
-    fn places(&self, inst: &Inst, exec: u64, buffer: Option<&Buffer>, out: &mut [Place; 64]) {
+    pub(super) fn places(&self, inst: &Inst, exec: u64, buffer: Option<&Resource>, out: &mut [Place; 64]) {
         let word = inst.bits;
         let lanes = (0..64usize).filter(|l| exec >> l & 1 != 0);
         let address = inst.src[0];
@@ -193,6 +164,7 @@ impl Exec<'_> {
                     if addr64 {
                         let a = self.lane64(address, 0, lane);
                         let a = buffer
+                            .buffer
                             .base
                             .wrapping_add(a)
                             .wrapping_add(buffer.scalar.wrapping_add(offset) as u64);
@@ -271,7 +243,7 @@ impl Exec<'_> {
         at: u32,
         bytes: u8,
         write: bool,
-        buffer: Option<&Buffer>,
+        buffer: Option<&Resource>,
     ) -> Result<Option<*mut u8>, (FaultKind, u64)> {
         let address = match place {
             Place::Global(a) => a.wrapping_add(at as u64),
@@ -294,11 +266,12 @@ impl Exec<'_> {
                 self.wave.scratch_base().wrapping_add(swizzled)
             }
             Place::Buffer(index, offset) => {
-                let address = buffer.and_then(|b| b.address(index, offset.wrapping_add(at), lane as u32));
-                match address {
-                    Some(a) => a,
-                    None => return Ok(None),
+                let Some(b) = buffer else { return Ok(None) };
+                let place = b.place(index, offset.wrapping_add(at), lane);
+                if !b.buffer.in_range(place, bytes as u32) {
+                    return Ok(None);
                 }
+                b.buffer.address(place)
             }
         };
         guest::check(&mut self.wave.cache, self.memory, address, bytes as u64, write)
@@ -307,13 +280,13 @@ impl Exec<'_> {
     }
 
     /// Reads a piece of at most four bytes, byte by byte where swizzling may separate them.
-    fn read_piece(
+    pub(super) fn read_piece(
         &mut self,
         place: Place,
         lane: usize,
         at: u32,
         bytes: u8,
-        buffer: Option<&Buffer>,
+        buffer: Option<&Resource>,
     ) -> Result<u32, (FaultKind, u64)> {
         if self.splits(place, at, bytes) {
             let mut value = 0;
@@ -327,14 +300,14 @@ impl Exec<'_> {
         Ok(p.map_or(0, |p| unsafe { guest::read(p, bytes) }))
     }
 
-    fn write_piece(
+    pub(super) fn write_piece(
         &mut self,
         place: Place,
         lane: usize,
         at: u32,
         bytes: u8,
         value: u32,
-        buffer: Option<&Buffer>,
+        buffer: Option<&Resource>,
     ) -> Result<(), (FaultKind, u64)> {
         if self.splits(place, at, bytes) {
             for i in 0..bytes as u32 {
@@ -363,7 +336,7 @@ impl Exec<'_> {
         access: Access,
         place: Place,
         lane: usize,
-        buffer: Option<&Buffer>,
+        buffer: Option<&Resource>,
     ) -> Result<(), (FaultKind, u64)> {
         match access {
             Access::Load { bytes, extend } => {
@@ -409,21 +382,26 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Memory to LDS (manual 9.1.9): M0 gives the place of lane 0, four bytes for each lane.
+    /// Where memory and LDS exchange a lane's dword (manual 9.1.9): M0 gives the place of lane 0, four bytes a lane.
+    /// None beyond the work-group's LDS, where the lane does nothing.
+    pub(super) fn lds_slot(&self, inst: &Inst, lane: usize) -> Option<*mut u8> {
+        let offset = match inst.row.enc {
+            Enc::Mubuf => bits::BUF_OFFSET.get(inst.bits),
+            _ => ((bits::FLAT_OFFSET13.get(inst.bits) << 19) as i32 >> 19) as u32,
+        };
+        let lds = (self.wave.m0() & 0xffff).wrapping_add(offset).wrapping_add(4 * lane as u32);
+        self.lds_at(lds, 4, self.group.lds.len())
+    }
+
     fn lane_to_lds(
         &mut self,
         inst: &Inst,
         access: Access,
         place: Place,
         lane: usize,
-        buffer: Option<&Buffer>,
+        buffer: Option<&Resource>,
     ) -> Result<(), (FaultKind, u64)> {
-        let offset = match inst.row.enc {
-            Enc::Mubuf => bits::BUF_OFFSET.get(inst.bits),
-            _ => ((bits::FLAT_OFFSET13.get(inst.bits) << 19) as i32 >> 19) as u32,
-        };
-        let lds = (self.wave.m0() & 0xffff).wrapping_add(offset).wrapping_add(4 * lane as u32);
-        let Some(p) = self.lds_at(lds, 4, self.group.lds.len()) else { return Ok(()) };
+        let Some(p) = self.lds_slot(inst, lane) else { return Ok(()) };
         if inst.op == Op::buffer_store_lds_dword {
             // SAFETY: checked.
             let value = unsafe { guest::read(p, 4) };

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! ; cpu: gfx90a gfx908          which processors to run on
-//! ; set v0 = lane*4+16          registers: numbers cycle over the lanes; `lane`, `lane*N`, `lane*N+M`
+//! ; set v0 = lane*4+16          registers: numbers cycle over the lanes; `lane`, `lane*N`, `lane*N+M`;
+//! ;                             `1 2 0 ..` repeats the last one instead
 //! ; set s2 = 0x10               also exec, vcc, m0, scc, mode
 //! ; buffer s[4:5] = 1 2 3       guest memory of dwords; the registers get its address
 //! ; lds 1024                    bytes of LDS
@@ -36,8 +37,9 @@ fn values(text: &str) -> Box<dyn Fn(usize) -> u64> {
         let add = number(add);
         return Box::new(move |lane| (lane as u64).wrapping_mul(factor).wrapping_add(add));
     }
-    let list: Vec<u64> = text.split_whitespace().map(number).collect();
-    Box::new(move |lane| list[lane % list.len()])
+    let (numbers, last) = text.strip_suffix("..").map_or((text, false), |t| (t, true));
+    let list: Vec<u64> = numbers.split_whitespace().map(number).collect();
+    Box::new(move |lane| list[if last { lane.min(list.len() - 1) } else { lane % list.len() }])
 }
 
 fn set(wave: &mut Wave, register: &str, text: &str) {

@@ -3,8 +3,10 @@
 
 mod files;
 mod floats;
+mod formats;
 mod harness;
 mod integers;
 mod matrices;
 mod random;
 mod system;
+mod texels;
