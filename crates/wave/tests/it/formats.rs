@@ -106,16 +106,16 @@ fn typed_loads() {
                 }
                 let place = |i: usize| format!("{cpu} {name} {nfmt} lane {lane} component {i}");
                 for n in 0..4 {
-                    for i in 0..=n {
+                    for (i, want) in want.into_iter().enumerate().take(n + 1) {
                         let got = wave.vgpr(8 + 4 * n as u16 + i as u16).unwrap()[lane];
-                        assert!(same(got, want[i], nfmt), "{}: {got:#x} not {:#x}", place(i), want[i]);
+                        assert!(same(got, want, nfmt), "{}: {got:#x} not {want:#x}", place(i));
                         if !has_d16(cpu) {
                             continue;
                         }
                         let half = if texels::is_integer(nfmt) {
-                            want[i] & 0xffff
+                            want & 0xffff
                         } else {
-                            texels::single_to_half(want[i])
+                            texels::single_to_half(want)
                         };
                         let packed = cpu != "gfx803";
                         let register = 40 + 4 * n + if packed { i / 2 } else { i };
@@ -164,7 +164,7 @@ fn typed_stores() {
                     for lane in 0..64 {
                         wave.vgpr_mut(0).unwrap()[lane] = lane as u32;
                         let mut values = [0; 4];
-                        for i in 0..n {
+                        for (i, slot) in values.iter_mut().enumerate().take(n) {
                             let mut v = value(&mut random, nfmt);
                             if d16 {
                                 let half = if texels::is_integer(nfmt) {
@@ -184,7 +184,7 @@ fn typed_stores() {
                             } else {
                                 wave.vgpr_mut(8 + i as u16).unwrap()[lane] = v;
                             }
-                            values[i] = v;
+                            *slot = v;
                         }
                         let element = texels::encode(values, name, nfmt);
                         want.extend(if lane < 60 { element } else { vec![0xa5; size as usize] });
@@ -258,12 +258,9 @@ fn resource_formats() {
                     if texels::is_integer(nfmt) { v & 0xffff } else { texels::single_to_half(v) }
                 };
                 for n in 0..4 {
-                    for i in 0..=n {
+                    for (i, want) in want.into_iter().enumerate().take(n + 1) {
                         let got = wave.vgpr(8 + 4 * n as u16 + i as u16).unwrap()[lane];
-                        assert!(
-                            same(got, want[i], nfmt),
-                            "{cpu} {name} {nfmt} {lane} {i}: {got:#x} {want:x?}"
-                        );
+                        assert!(same(got, want, nfmt), "{cpu} {name} {nfmt} {lane} {i}: {got:#x} {want:#x}");
                         if !has_d16(cpu) {
                             continue;
                         }
@@ -271,7 +268,7 @@ fn resource_formats() {
                         let register = 40 + 4 * n + if packed { i / 2 } else { i };
                         let got = wave.vgpr(register as u16).unwrap()[lane];
                         let got = if packed { got >> (16 * (i % 2)) & 0xffff } else { got };
-                        let half = to_half(want[i]);
+                        let half = to_half(want);
                         assert!(
                             same_half(got, half, nfmt),
                             "{cpu} {name} {nfmt} {lane} {i}: {got:#x} {half:#x}"
