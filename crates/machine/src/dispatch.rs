@@ -92,7 +92,14 @@ impl Machine {
         );
         let work_groups = plan.group_count();
         let running = self.memory().running();
-        let job = Job::new(plan, *self.target(), self.engine(), self.memory().clone(), request.timeout);
+        let job = Job::new(
+            plan,
+            *self.target(),
+            self.engine(),
+            self.memory().clone(),
+            self.global(),
+            request.timeout,
+        );
         let outcome = self.pool().run(Arc::new(job));
         drop(running);
         if let Some(region) = scratch {

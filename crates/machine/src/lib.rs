@@ -37,7 +37,7 @@ use schedule::Pool;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_isa::Target;
-use wavemill_wave::{Engine, Interp};
+use wavemill_wave::{Engine, Global, Interp};
 
 /// How a machine shall work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -53,6 +53,8 @@ pub struct Machine {
     target: Target,
     profile: Profile,
     memory: Arc<Allocations>,
+    /// Global data share and wave sync, which outlive dispatches.
+    global: Arc<Global>,
     engine: Arc<dyn Engine>,
     pool: Pool,
     threads: usize,
@@ -79,6 +81,7 @@ impl Machine {
             target,
             profile: Profile::of(target.cpu),
             memory: Arc::default(),
+            global: Arc::default(),
             engine,
             pool: Pool::new(threads - 1),
             threads,
@@ -115,6 +118,10 @@ impl Machine {
 
     fn engine(&self) -> Arc<dyn Engine> {
         self.engine.clone()
+    }
+
+    fn global(&self) -> Arc<Global> {
+        self.global.clone()
     }
 
     fn pool(&self) -> &Pool {

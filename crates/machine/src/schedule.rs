@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
-use wavemill_wave::{Counters, Engine, Event, Fault, GroupShared, Wave};
+use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Wave};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
 const BUDGET: u64 = 16384;
@@ -136,6 +136,7 @@ pub(crate) struct Job {
     target: Target,
     engine: Arc<dyn Engine>,
     memory: Arc<Allocations>,
+    global: Arc<Global>,
     deadline: Option<(Instant, Duration)>,
     next: AtomicU64,
     parked: AtomicUsize,
@@ -164,6 +165,7 @@ impl Job {
         target: Target,
         engine: Arc<dyn Engine>,
         memory: Arc<Allocations>,
+        global: Arc<Global>,
         timeout: Option<Duration>,
     ) -> Job {
         let deadline = timeout.and_then(|t| Some((Instant::now().checked_add(t)?, t)));
@@ -172,6 +174,7 @@ impl Job {
             target,
             engine,
             memory,
+            global,
             deadline,
             next: AtomicU64::new(0),
             parked: AtomicUsize::new(0),
@@ -291,6 +294,7 @@ impl Job {
         group.size = plan.group_size(group.id);
         group.shared.lds.clear();
         group.shared.scratch_base = plan.scratch.base;
+        group.shared.global = self.global.clone();
         let count = Plan::wave_count(group.size);
         while group.waves.len() < count as usize {
             group.waves.push(Wave::new(&self.target, plan.kernel.setup.shape));

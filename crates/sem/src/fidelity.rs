@@ -2,6 +2,7 @@
 
 use crate::apply::{Apply, Context, L, M};
 use crate::compare::Compare;
+use crate::gws::Request;
 use crate::mode::Mode;
 use crate::scalar::S32;
 use crate::{memory, mfma, salu, valu};
@@ -74,7 +75,12 @@ fn supported(row: &Row) -> bool {
         Enc::Vopc => Compare::of(row).is_some(),
         Enc::Mfma => mfma::shape(op).is_some(),
         Enc::Smem | Enc::Smrd => memory::access(op).is_some() || scalar_memory(op),
-        Enc::Ds => memory::access(op).is_some() || data_share(op),
+        Enc::Ds => {
+            memory::access(op).is_some()
+                || memory::src2(op).is_some()
+                || Request::of(op).is_some()
+                || data_share(op)
+        }
         Enc::Mubuf | Enc::Mtbuf | Enc::Flat | Enc::Global | Enc::Scratch => {
             memory::access(op).is_some() || memory::formatted(op).is_some() || cache(op)
         }
@@ -236,6 +242,7 @@ pub fn data_share(op: Op) -> bool {
             | Op::ds_condxchg32_rtn_b64
             | Op::ds_append
             | Op::ds_consume
+            | Op::ds_ordered_count
     )
 }
 

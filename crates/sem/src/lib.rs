@@ -14,6 +14,7 @@ pub mod div;
 pub mod fidelity;
 pub mod format;
 pub mod fp;
+pub mod gws;
 pub mod half;
 pub mod int;
 pub mod lanes;

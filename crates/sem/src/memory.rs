@@ -127,6 +127,57 @@ pub fn formatted(op: Op) -> Option<Formatted> {
     Some(Formatted { store, count, components })
 }
 
+/// The operation and size of a data-share instruction whose second operand is in memory, too (GFX6 to gfx908).
+#[rustfmt::skip]
+pub fn src2(op: Op) -> Option<(Atomic, u8)> {
+    Some(match op {
+        Op::ds_add_src2_u32 => (Atomic::Add, 4),
+        Op::ds_sub_src2_u32 => (Atomic::Sub, 4),
+        Op::ds_rsub_src2_u32 => (Atomic::Rsub, 4),
+        Op::ds_inc_src2_u32 => (Atomic::Inc, 4),
+        Op::ds_dec_src2_u32 => (Atomic::Dec, 4),
+        Op::ds_min_src2_i32 => (Atomic::MinI, 4),
+        Op::ds_max_src2_i32 => (Atomic::MaxI, 4),
+        Op::ds_min_src2_u32 => (Atomic::MinU, 4),
+        Op::ds_max_src2_u32 => (Atomic::MaxU, 4),
+        Op::ds_and_src2_b32 => (Atomic::And, 4),
+        Op::ds_or_src2_b32 => (Atomic::Or, 4),
+        Op::ds_xor_src2_b32 => (Atomic::Xor, 4),
+        Op::ds_write_src2_b32 => (Atomic::Swap, 4),
+        Op::ds_min_src2_f32 => (Atomic::MinF, 4),
+        Op::ds_max_src2_f32 => (Atomic::MaxF, 4),
+        Op::ds_add_src2_f32 => (Atomic::AddF, 4),
+        Op::ds_add_src2_u64 => (Atomic::Add, 8),
+        Op::ds_sub_src2_u64 => (Atomic::Sub, 8),
+        Op::ds_rsub_src2_u64 => (Atomic::Rsub, 8),
+        Op::ds_inc_src2_u64 => (Atomic::Inc, 8),
+        Op::ds_dec_src2_u64 => (Atomic::Dec, 8),
+        Op::ds_min_src2_i64 => (Atomic::MinI, 8),
+        Op::ds_max_src2_i64 => (Atomic::MaxI, 8),
+        Op::ds_min_src2_u64 => (Atomic::MinU, 8),
+        Op::ds_max_src2_u64 => (Atomic::MaxU, 8),
+        Op::ds_and_src2_b64 => (Atomic::And, 8),
+        Op::ds_or_src2_b64 => (Atomic::Or, 8),
+        Op::ds_xor_src2_b64 => (Atomic::Xor, 8),
+        Op::ds_write_src2_b64 => (Atomic::Swap, 8),
+        Op::ds_min_src2_f64 => (Atomic::MinF, 8),
+        Op::ds_max_src2_f64 => (Atomic::MaxF, 8),
+        _ => return None,
+    })
+}
+
+/// The two addresses of such an instruction: where it writes, and where its second operand is. The distance counts
+/// dwords: 15 signed bits of the instruction's offset or, if its top bit is set, the upper 15 bits of the address.
+pub fn src2_addresses(address: u32, offset: u32) -> (u32, u32) {
+    if offset & 0x8000 != 0 {
+        let a = address & 0x1_ffff;
+        (a, a.wrapping_add(((address as i32 >> 17) * 4) as u32))
+    } else {
+        let distance = ((offset << 17) as i32) >> 17;
+        (address, address.wrapping_add((distance * 4) as u32))
+    }
+}
+
 /// What an instruction does to memory, for those that move one number per lane.
 #[rustfmt::skip]
 pub fn access(op: Op) -> Option<Access> {

@@ -1,6 +1,8 @@
 //! What the waves of a work-group share: LDS, and where LDS and scratch appear in the flat address space.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use wavemill_sem::gws;
 
 /// Local data share of one work-group. Waves on different host threads may access it at once, as on hardware.
 pub struct Lds {
@@ -65,6 +67,34 @@ impl Drop for Lds {
     }
 }
 
+/// What all waves of a GPU share beside memory: the global data share (not on gfx90a) and the resources of global wave
+/// sync. Both keep their contents from one dispatch to the next.
+pub struct Global {
+    memory: OnceLock<Lds>,
+    sync: Mutex<[gws::Resource; 64]>,
+}
+
+impl Default for Global {
+    fn default() -> Global {
+        Global { memory: OnceLock::new(), sync: Mutex::new([gws::Resource::default(); 64]) }
+    }
+}
+
+impl Global {
+    /// Bytes of global data share.
+    pub const GDS_BYTES: u32 = 64 << 10;
+
+    /// The global data share.
+    pub fn gds(&self) -> &Lds {
+        self.memory.get_or_init(|| Lds::new(Self::GDS_BYTES))
+    }
+
+    /// Works on one of the 64 resources of global wave sync.
+    pub(crate) fn sync<R>(&self, id: u32, f: impl FnOnce(&mut gws::Resource) -> R) -> R {
+        f(&mut self.sync.lock().unwrap_or_else(PoisonError::into_inner)[id as usize % 64])
+    }
+}
+
 /// What the waves of a work-group share.
 pub struct GroupShared {
     /// Local data share.
@@ -76,6 +106,8 @@ pub struct GroupShared {
     /// Where the dispatch's scratch lies: what FLAT_SCRATCH offsets count from before GFX9
     /// (SH_HIDDEN_PRIVATE_BASE_VIMID).
     pub scratch_base: u64,
+    /// What the GPU's waves share. A new work-group has one of its own; a machine puts its own here.
+    pub global: Arc<Global>,
 }
 
 impl GroupShared {
@@ -91,6 +123,7 @@ impl GroupShared {
             shared_base: Self::SHARED_BASE,
             private_base: Self::PRIVATE_BASE,
             scratch_base: 0,
+            global: Arc::default(),
         }
     }
 }

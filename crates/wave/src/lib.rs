@@ -26,7 +26,7 @@ pub mod simd;
 pub mod state;
 
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
-pub use group::{GroupShared, Lds};
+pub use group::{Global, GroupShared, Lds};
 pub use interp::Interp;
 pub use mem::{Memory, Range};
 pub use simd::Simd;

@@ -10,6 +10,7 @@ use wavemill_isa::{
 };
 use wavemill_sem::compare::Compare;
 use wavemill_sem::fidelity::{self, Family, Fidelity};
+use wavemill_sem::gws::Request;
 use wavemill_sem::memory::Access as MemAccess;
 use wavemill_sem::{memory, mfma, salu};
 
@@ -75,6 +76,8 @@ pub(crate) enum Run {
     Control,
     ScalarMemory,
     Lds,
+    /// Global wave sync.
+    Gws,
     Memory,
     /// Buffer instructions that convert formats.
     Formatted,
@@ -290,6 +293,7 @@ impl Resolver {
             Enc::Smem | Enc::Smrd => Run::ScalarMemory,
             Enc::Vopc => Compare::of(row).map_or(Run::Unsupported, Run::Compare),
             Enc::Mfma if mfma::shape(op).is_some() => Run::Mfma,
+            Enc::Ds if Request::of(op).is_some() => Run::Gws,
             Enc::Ds => Run::Lds,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch if fidelity::cache(op) => Run::Nop,
             Enc::Mubuf | Enc::Mtbuf if memory::formatted(op).is_some() => Run::Formatted,

@@ -3,6 +3,7 @@
 use crate::engine::Counters;
 use crate::mem::RangeCache;
 use wavemill_isa::{Level, Target, regs};
+use wavemill_sem::gws::Ticket;
 
 /// One vector register: a dword for each of 64 lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,6 +87,8 @@ pub struct Wave {
     pub(crate) shape: Shape,
     pub(crate) level: Level,
     pub(crate) cache: RangeCache,
+    /// The resource of global wave sync that the wave waits for.
+    pub(crate) ticket: Option<Ticket>,
 }
 
 impl Wave {
@@ -109,6 +112,7 @@ impl Wave {
             shape,
             level: target.level(),
             cache: RangeCache::new(),
+            ticket: None,
         };
         wave.reset(shape);
         wave
@@ -130,6 +134,7 @@ impl Wave {
         self.scratch_bytes = 0;
         self.hidden_private_base = 0;
         self.counters = Counters::default();
+        self.ticket = None;
         self.set_exec(!0);
     }
 

@@ -993,7 +993,7 @@ pub static ROWS: [Row; 1381] = [
     r("ds_append", Op::ds_append, Ds, [62, 62, 190, 190, 190, 190, 190, 190], &[o(Vdst, Write, B, 32, 1, Any)], 0x12000, (0, 0), 0x0, (12, 0), 2, "12.12"),
     r("ds_permute_b32", Op::ds_permute_b32, Ds, [!0, !0, 62, 62, 62, 62, 62, 62], &[o(Vdst, Write, B, 32, 1, Any), o(Addr, Read, B, 32, 1, Any), o(Data0, Read, B, 32, 1, Any)], 0x2000, (0, 0), 0x0, (4, 0), 2, "12.12"),
     r("ds_bpermute_b32", Op::ds_bpermute_b32, Ds, [!0, !0, 63, 63, 63, 63, 63, 63], &[o(Vdst, Write, B, 32, 1, Any), o(Addr, Read, B, 32, 1, Any), o(Data0, Read, B, 32, 1, Any)], 0x2000, (0, 0), 0x0, (4, 0), 2, "12.12"),
-    r("ds_ordered_count", Op::ds_ordered_count, Ds, [63, 63, 191, 191, 191, 191, 191, !0], &[o(Vdst, Write, B, 32, 1, Any), o(Addr, Read, B, 32, 1, Any)], 0x22000, (0, 0), 0x0, (12, 0), 2, "12.12"),
+    r("ds_ordered_count", Op::ds_ordered_count, Ds, [63, 63, 191, 191, 191, 191, 191, !0], &[o(Vdst, Write, B, 32, 1, Any), o(Addr, Read, B, 32, 1, Any)], 0x40022000, (0, 0), 0x0, (12, 0), 2, "12.12"),
     r("ds_add_u64", Op::ds_add_u64, Ds, [64, 64, 64, 64, 64, 64, 64, 64], &[o(Addr, Read, B, 32, 1, Any), o(Data0, Read, U, 64, 1, Any)], 0x12000, (0, 0), 0x0, (12, 0), 2, "12.12"),
     r("ds_sub_u64", Op::ds_sub_u64, Ds, [65, 65, 65, 65, 65, 65, 65, 65], &[o(Addr, Read, B, 32, 1, Any), o(Data0, Read, U, 64, 1, Any)], 0x12000, (0, 0), 0x0, (12, 0), 2, "12.12"),
     r("ds_rsub_u64", Op::ds_rsub_u64, Ds, [66, 66, 66, 66, 66, 66, 66, 66], &[o(Addr, Read, B, 32, 1, Any), o(Data0, Read, U, 64, 1, Any)], 0x12000, (0, 0), 0x0, (12, 0), 2, "12.12"),

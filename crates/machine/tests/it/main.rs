@@ -2,6 +2,7 @@
 
 mod bad;
 mod faults;
+mod gws;
 mod registers;
 mod schedule;
 

@@ -1,19 +1,47 @@
-//! Data share: loads, stores and atomics on LDS, and the permutes that only borrow its crossbar.
+//! Data share: loads, stores and atomics on LDS and GDS, the permutes that only borrow the crossbar, global wave sync.
 
 use super::Exec;
 use crate::engine::{Event, FaultKind};
+use crate::group::Global;
 use crate::guest;
 use crate::program::{Inst, Src};
 use wavemill_isa::encoding::bits;
-use wavemill_isa::{Op, Role, flag};
+use wavemill_isa::{Level, Op, Role, flag};
 use wavemill_sem::atomic::Atomic;
-use wavemill_sem::memory::{Access, Extend};
+use wavemill_sem::gws::Request;
+use wavemill_sem::memory::{Access, Extend, src2, src2_addresses};
+
+/// The part of LDS or GDS an instruction may touch.
+#[derive(Clone, Copy)]
+struct Share {
+    base: *mut u8,
+    limit: u32,
+}
+
+impl Share {
+    /// The host address of bytes, if all of them exist.
+    #[inline]
+    fn at(self, address: u32, bytes: u32) -> Option<*mut u8> {
+        let end = address.checked_add(bytes)?;
+        // SAFETY: inside the allocation.
+        (end <= self.limit).then(|| unsafe { self.base.add(address as usize) })
+    }
+}
 
 impl Exec<'_> {
-    /// The part of LDS an instruction may touch: all of it on GFX9, at most M0 bytes before.
-    fn lds_limit(&self) -> u32 {
-        let len = self.group.lds.len();
-        if self.wave.level.is_gfx9() { len } else { len.min(self.wave.m0()) }
+    /// What an instruction may touch. LDS: all of it on GFX9, at most M0 bytes before. GDS: M0 has the first byte in its
+    /// upper half and the number of bytes in its lower one.
+    fn share(&self, gds: bool) -> Share {
+        let m0 = self.wave.m0();
+        if !gds {
+            let lds = &self.group.lds;
+            let limit = if self.wave.level.is_gfx9() { lds.len() } else { lds.len().min(m0) };
+            return Share { base: lds.base(), limit };
+        }
+        let (start, size) = (m0 >> 16, m0 & 0xffff);
+        // SAFETY: GDS has 64 KiB, and the start sixteen bits.
+        let base = unsafe { self.group.global.gds().base().add(start as usize) };
+        Share { base, limit: size.min(Global::GDS_BYTES - start) }
     }
 
     /// The host address of LDS bytes, if all of them exist. Out of range reads give zero, writes nothing (manual 3.6.1).
@@ -78,8 +106,10 @@ impl Exec<'_> {
         }
         let word = inst.bits;
         let gds = if self.wave.level.is_vi_plus() { bits::DS_GDS } else { bits::DS_GDS_SI };
-        if gds.get(word) != 0 || inst.row.has(flag::GDS_ONLY) {
-            return Err(self.fault(FaultKind::Unsupported { name: inst.row.name }, 0, self.pc(inst), 0));
+        let gds = gds.get(word) != 0 || inst.row.has(flag::GDS_ONLY);
+        // gfx90a has global wave sync, but no global data share.
+        if gds && self.wave.level == Level::Gfx90a {
+            return Err(self.fault(FaultKind::Illegal { word: word as u32 }, 0, self.pc(inst), 0));
         }
         let exec = self.wave.exec();
         let offset = bits::DS_OFFSET.get(word);
@@ -111,11 +141,12 @@ impl Exec<'_> {
             }
             _ => {}
         }
-        let limit = self.lds_limit();
-        match inst.access {
-            Some(access) => self.lds_access(inst, access, exec, offset, limit),
-            None => {
-                self.lds_special(inst, exec, offset, limit);
+        let share = self.share(gds);
+        match (inst.access, src2(inst.op)) {
+            (Some(access), _) => self.lds_access(inst, access, exec, offset, share),
+            (None, Some((op, bytes))) => self.lds_src2(inst, op, bytes, exec, share),
+            (None, None) => {
+                self.lds_special(inst, exec, offset, share, gds);
                 Ok(())
             }
         }
@@ -145,7 +176,7 @@ impl Exec<'_> {
         access: Access,
         exec: u64,
         offset: u32,
-        limit: u32,
+        share: Share,
     ) -> Result<(), Event> {
         let addresses = self.addresses(inst);
         let returns = inst.row.operand(Role::Vdst).is_some();
@@ -156,7 +187,7 @@ impl Exec<'_> {
                 Access::Load { bytes, extend } => {
                     let small = bytes.min(4);
                     for i in 0..bytes.div_ceil(4) as u32 {
-                        let p = self.lds_at(address.wrapping_add(4 * i), small as u32, limit);
+                        let p = share.at(address.wrapping_add(4 * i), small as u32);
                         // SAFETY: checked.
                         let value = p.map_or(0, |p| unsafe { guest::read(p, small) });
                         let register = inst.dst as usize + i as usize;
@@ -168,7 +199,7 @@ impl Exec<'_> {
                     let small = bytes.min(4);
                     for i in 0..bytes.div_ceil(4) as u32 {
                         let value = self.lane(inst.src[1], i as usize, lane) >> if high { 16 } else { 0 };
-                        if let Some(p) = self.lds_at(address.wrapping_add(4 * i), small as u32, limit) {
+                        if let Some(p) = share.at(address.wrapping_add(4 * i), small as u32) {
                             // SAFETY: checked.
                             unsafe { guest::write(p, small, value) };
                         }
@@ -185,7 +216,7 @@ impl Exec<'_> {
                         let kind = FaultKind::Misaligned { bytes: bytes as u32 };
                         return Err(self.fault(kind, 1 << lane, self.pc(inst), address as u64));
                     }
-                    let old = match self.lds_at(address, bytes as u32, limit) {
+                    let old = match share.at(address, bytes as u32) {
                         // SAFETY: checked and aligned (LDS itself is).
                         Some(p) => unsafe {
                             guest::update(p, bytes, |old| op.apply(old, new, second, bytes, &mode))
@@ -202,7 +233,7 @@ impl Exec<'_> {
     }
 
     /// Two addresses per lane, thread-relative addresses, append and consume.
-    fn lds_special(&mut self, inst: &Inst, exec: u64, offset: u32, limit: u32) {
+    fn lds_special(&mut self, inst: &Inst, exec: u64, offset: u32, share: Share, gds: bool) {
         let (offset0, offset1) = (bits::DS_OFFSET0.get(inst.bits), bits::DS_OFFSET1.get(inst.bits));
         let (bytes, step, kind) = match inst.op {
             Op::ds_read2_b32 => (4u8, 4, 'r'),
@@ -217,7 +248,7 @@ impl Exec<'_> {
             Op::ds_wrxchg2st64_rtn_b32 => (4, 256, 'x'),
             Op::ds_wrxchg2_rtn_b64 => (8, 8, 'x'),
             Op::ds_wrxchg2st64_rtn_b64 => (8, 512, 'x'),
-            _ => return self.lds_rare(inst, exec, offset, limit),
+            _ => return self.lds_rare(inst, exec, offset, share, gds),
         };
         let addresses = self.addresses(inst);
         let words = bytes as usize / 4;
@@ -225,7 +256,7 @@ impl Exec<'_> {
             let mut results = [0u64; 2];
             for (i, offset) in [offset0, offset1].into_iter().enumerate() {
                 let address = addresses[lane].wrapping_add(offset * step);
-                let p = self.lds_at(address, bytes as u32, limit);
+                let p = share.at(address, bytes as u32);
                 let data = self.datum(inst.src[1 + i], 0, lane, bytes);
                 let Some(p) = p else { continue };
                 // SAFETY: checked; eight bytes are two dwords.
@@ -250,13 +281,16 @@ impl Exec<'_> {
         }
     }
 
-    fn lds_rare(&mut self, inst: &Inst, exec: u64, offset: u32, limit: u32) {
+    fn lds_rare(&mut self, inst: &Inst, exec: u64, offset: u32, share: Share, gds: bool) {
         let m0 = self.wave.m0();
+        // M0 is a base for these in LDS, which its lower half does not limit.
+        let whole =
+            if gds { share } else { Share { base: self.group.lds.base(), limit: self.group.lds.len() } };
         match inst.op {
             Op::ds_read_addtid_b32 | Op::ds_write_addtid_b32 => {
                 for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
-                    let address = offset.wrapping_add(m0 & 0xffff).wrapping_add(4 * lane as u32);
-                    let p = self.lds_at(address, 4, self.group.lds.len());
+                    let base = if gds { 0 } else { m0 & 0xffff };
+                    let p = whole.at(offset.wrapping_add(base).wrapping_add(4 * lane as u32), 4);
                     if inst.op == Op::ds_read_addtid_b32 {
                         // SAFETY: checked.
                         let value = p.map_or(0, |p| unsafe { guest::read(p, 4) });
@@ -274,7 +308,7 @@ impl Exec<'_> {
                     let address = addresses[lane].wrapping_add(offset) & !7;
                     for w in 0..2 {
                         let data = self.lane(inst.src[1], w, lane);
-                        let p = self.lds_at(address + 4 * w as u32, 4, limit);
+                        let p = share.at(address + 4 * w as u32, 4);
                         // SAFETY: checked and aligned.
                         let old = p.map_or(0, |p| unsafe {
                             guest::update(p, 4, |old| {
@@ -288,8 +322,8 @@ impl Exec<'_> {
             // One count for the wave: all active lanes get the old value.
             Op::ds_append | Op::ds_consume => {
                 let count = exec.count_ones();
-                let address = (m0 >> 16).wrapping_add(offset) & !3;
-                let p = self.lds_at(address, 4, self.group.lds.len());
+                let base = if gds { 0 } else { m0 >> 16 };
+                let p = whole.at(base.wrapping_add(offset) & !3, 4);
                 let add = inst.op == Op::ds_append;
                 // SAFETY: checked and aligned.
                 let old = p.map_or(0, |p| unsafe {
@@ -302,8 +336,67 @@ impl Exec<'_> {
                     self.set_lane(inst.dst as usize, lane, old as u32);
                 }
             }
+            // Bits 5:2 of the offset pick a counter, bit 12 exchanges instead of adding. The first lane's datum counts.
+            // Waves come in the order they come: no packet asks for another one.
+            Op::ds_ordered_count => {
+                let data = self.lane(inst.src[0], 0, exec.trailing_zeros() as usize & 63);
+                let p = whole.at(offset & 0x3c, 4);
+                let swap = offset >> 12 & 1 != 0;
+                // SAFETY: checked and aligned.
+                let old = p.map_or(0, |p| unsafe {
+                    guest::update(
+                        p,
+                        4,
+                        |old| if swap { data } else { (old as u32).wrapping_add(data) } as u64,
+                    )
+                });
+                for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+                    self.set_lane(inst.dst as usize, lane, old as u32);
+                }
+            }
             _ => {}
         }
+    }
+
+    /// Both operands in memory.
+    fn lds_src2(&mut self, inst: &Inst, op: Atomic, bytes: u8, exec: u64, share: Share) -> Result<(), Event> {
+        let addresses = self.addresses(inst);
+        let mode = self.mode;
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            let (to, from) = src2_addresses(addresses[lane], bits::DS_OFFSET.get(inst.bits));
+            if !to.is_multiple_of(bytes as u32) {
+                let kind = FaultKind::Misaligned { bytes: bytes as u32 };
+                return Err(self.fault(kind, 1 << lane, self.pc(inst), to as u64));
+            }
+            // SAFETY: checked, in two halves if there are two.
+            let read = |at: u32| share.at(at, 4).map_or(0, |p| unsafe { guest::read(p, 4) }) as u64;
+            let second = if bytes == 8 { read(from.wrapping_add(4)) << 32 } else { 0 };
+            let data = read(from) | second;
+            if let Some(p) = share.at(to, bytes as u32) {
+                // SAFETY: checked and aligned.
+                unsafe { guest::update(p, bytes, |old| op.apply(old, data, 0, bytes, &mode)) };
+            }
+        }
+        Ok(())
+    }
+
+    /// Global wave sync. False if the wave has to wait: it comes back to the instruction later.
+    pub(super) fn gws(&mut self, inst: &Inst) -> bool {
+        let Some(request) = Request::of(inst.op) else { return true };
+        if self.skips_vector() {
+            return true;
+        }
+        // Six bits each of M0 and the instruction name the resource; the first active lane has the datum (lane 0 if none).
+        let id = (self.wave.m0() >> 16).wrapping_add(bits::DS_OFFSET0.get(inst.bits));
+        let lane = self.wave.exec().trailing_zeros() as usize & 63;
+        let datum = self.lane(inst.src[1], 0, lane);
+        let ticket = self.wave.ticket;
+        self.wave.ticket = self.group.global.sync(id, |r| match ticket {
+            Some(t) if r.leave(t) => None,
+            Some(t) => Some(t),
+            None => r.arrive(request, datum),
+        });
+        self.wave.ticket.is_none()
     }
 }
 

@@ -189,6 +189,15 @@ impl Exec<'_> {
                 }
                 Run::ScalarMemory => self.scalar_memory(inst),
                 Run::Lds => self.lds(inst),
+                Run::Gws if self.gws(inst) => continue,
+                Run::Gws => {
+                    // The wave waits: the instruction has not run, and will be tried again.
+                    for inst in &block.insts[..i] {
+                        program::count(&mut self.wave.counters, inst);
+                    }
+                    self.wave.pc = self.pc(inst);
+                    return Next::Stop(Event::Preempted);
+                }
                 Run::Memory => self.vector_memory(inst),
                 Run::Formatted => self.formatted(inst),
                 Run::Control => {

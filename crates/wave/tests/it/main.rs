@@ -8,5 +8,6 @@ mod harness;
 mod integers;
 mod matrices;
 mod random;
+mod shares;
 mod system;
 mod texels;

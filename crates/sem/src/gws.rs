@@ -1,0 +1,102 @@
+//! Global wave sync: barriers and semaphores across work-groups (manual 12.12, DS_GWS_*).
+
+use wavemill_isa::Op;
+
+/// What an instruction asks of a resource.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Request {
+    /// Sets the counter.
+    Init,
+    /// Lets one wave pass.
+    V,
+    /// Lets as many waves pass as the datum says.
+    Bulk,
+    /// Lets every waiting wave pass.
+    ReleaseAll,
+    /// Waits until it may pass.
+    P,
+    /// Waits for the others; the datum is the count for the next barrier.
+    Barrier,
+}
+
+impl Request {
+    /// An instruction's request.
+    pub const fn of(op: Op) -> Option<Request> {
+        Some(match op {
+            Op::ds_gws_init => Request::Init,
+            Op::ds_gws_sema_v => Request::V,
+            Op::ds_gws_sema_br => Request::Bulk,
+            Op::ds_gws_sema_release_all => Request::ReleaseAll,
+            Op::ds_gws_sema_p => Request::P,
+            Op::ds_gws_barrier => Request::Barrier,
+            _ => return None,
+        })
+    }
+}
+
+/// What a waiting wave remembers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ticket {
+    /// At a semaphore.
+    Semaphore,
+    /// At a barrier, with the resource's flag when it came.
+    Barrier(bool),
+}
+
+/// One of the 64 resources.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Resource {
+    counter: u32,
+    flag: bool,
+    /// Waves at the semaphore.
+    queued: u32,
+}
+
+impl Resource {
+    /// A wave arrives with a request. None if it goes on at once.
+    pub fn arrive(&mut self, request: Request, datum: u32) -> Option<Ticket> {
+        match request {
+            Request::Init => {
+                self.counter = datum;
+                self.flag = false;
+            }
+            Request::V => self.counter = self.counter.wrapping_add(1),
+            Request::Bulk => self.counter = self.counter.wrapping_add(datum),
+            Request::ReleaseAll => self.counter = self.queued,
+            Request::P => {
+                if !self.take() {
+                    self.queued += 1;
+                    return Some(Ticket::Semaphore);
+                }
+            }
+            // The last wave turns the flag, which the others wait for.
+            Request::Barrier if self.counter == 0 => {
+                self.flag = !self.flag;
+                self.counter = datum;
+            }
+            Request::Barrier => {
+                self.counter -= 1;
+                return Some(Ticket::Barrier(self.flag));
+            }
+        }
+        None
+    }
+
+    /// Whether a waiting wave may go on; if so, it does.
+    pub fn leave(&mut self, ticket: Ticket) -> bool {
+        match ticket {
+            Ticket::Barrier(flag) => self.flag != flag,
+            Ticket::Semaphore => {
+                let passes = self.take();
+                self.queued -= passes as u32;
+                passes
+            }
+        }
+    }
+
+    fn take(&mut self) -> bool {
+        let free = self.counter > 0;
+        self.counter -= free as u32;
+        free
+    }
+}
