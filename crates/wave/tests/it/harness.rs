@@ -1,11 +1,8 @@
 //! Assembling and running a few instructions.
 
-use wavemill_isa::target::{Target, processor};
+pub use crate::chaos::{Random, target};
+use wavemill_isa::target::Target;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
-
-pub fn target(cpu: &str) -> Target {
-    Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")))
-}
 
 pub fn assemble(target: Target, name: &str, text: &str) -> Vec<u8> {
     let mut options = wavemill_asm::Options::new(target);
@@ -83,35 +80,6 @@ pub fn lanes(cpu: &str, simd: Simd, text: &str, mode: u32, operands: &[[u64; 3];
     let r =
         std::array::from_fn(|l| wave.vgpr(6).unwrap()[l] as u64 | (wave.vgpr(7).unwrap()[l] as u64) << 32);
     (r, wave.vcc())
-}
-
-/// A small generator of numbers, the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// A number that is often near the edges of its width.
-    pub fn edgy(&mut self, bits: u32) -> u64 {
-        let r = self.next();
-        let mask = if bits == 64 { !0 } else { (1 << bits) - 1 };
-        let shift = self.next() % bits as u64;
-        let v = match r % 8 {
-            0 => 0,
-            1 => !0,
-            2 => 1 << shift,
-            3 => (1u64 << shift).wrapping_sub(1),
-            4 => (r >> 8) % 40,
-            5 => !(1u64 << shift),
-            _ => self.next(),
-        };
-        v & mask
-    }
 }
 
 /// The whole set of 64 operand triples.

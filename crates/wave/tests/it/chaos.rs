@@ -1,0 +1,92 @@
+//! Random instructions and random state, for the test and the fuzz target that throw them at the engine.
+//!
+//! The fuzz target includes this file, too: it knows nothing of the test harness.
+
+use wavemill_isa::target::{Target, processor};
+use wavemill_isa::{Form, Inst, Processor, ROWS};
+use wavemill_wave::{Clock, Shape, Wave};
+
+/// A processor of every level.
+pub const PROCESSORS: [&str; 8] =
+    ["gfx90a", "gfx908", "gfx906", "gfx900", "gfx803", "gfx801", "gfx701", "gfx600"];
+
+pub fn target(cpu: &str) -> Target {
+    Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")))
+}
+
+/// A small generator of numbers, the same in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// True once in `n` times.
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.next().is_multiple_of(n)
+    }
+
+    /// A number that is often near the edges of its width.
+    pub fn edgy(&mut self, bits: u32) -> u64 {
+        let r = self.next();
+        let mask = if bits == 64 { !0 } else { (1 << bits) - 1 };
+        let shift = self.next() % bits as u64;
+        let v = match r % 8 {
+            0 => 0,
+            1 => !0,
+            2 => 1 << shift,
+            3 => (1u64 << shift).wrapping_sub(1),
+            4 => (r >> 8) % 40,
+            5 => !(1u64 << shift),
+            _ => self.next(),
+        };
+        v & mask
+    }
+}
+
+/// A word of an instruction of a random row, its operands and modifiers random.
+pub fn instruction(random: &mut Random, cpu: &Processor) -> u64 {
+    loop {
+        let row = &ROWS[random.next() as usize % ROWS.len()];
+        let form = [Form::Base, Form::Vop3, Form::Sdwa, Form::Dpp][random.next() as usize % 4];
+        if row.has_form(form, cpu.level) {
+            let inst = Inst::new(row, form, cpu.level);
+            // Low bits of the first dword and all of the second hold operands; small registers are likelier to exist.
+            let noise = random.next() & if random.one_in(2) { !0 } else { 0x0f0f_0f0f_0f0f_0f0f };
+            return inst.bits ^ noise & 0xffff_ffff_0001_ffff;
+        }
+    }
+}
+
+/// A wave at `pc` whose registers are random; half of them point into a buffer, so that memory instructions find
+/// something.
+pub fn state(random: &mut Random, cpu: &str, shape: Shape, pc: u64, buffer: u64) -> Wave {
+    let mut wave = Wave::new(&target(cpu), shape);
+    wave.pc = pc;
+    wave.clock = Clock::Instructions;
+    for code in 0..124 {
+        let n = if random.one_in(2) { buffer >> (32 * (code & 1)) } else { random.edgy(32) };
+        wave.set_sgpr(code, n as u32);
+    }
+    wave.set_vcc(random.edgy(64));
+    wave.set_exec(if random.one_in(2) { !0 } else { random.edgy(64) });
+    wave.set_sgpr(124, random.edgy(32) as u32);
+    wave.scc = random.one_in(2);
+    wave.mode = (random.next() as u32 & 0x3ff) | (random.next() as u32 & 0x0880_0000);
+    for r in 0..shape.vgprs + shape.agprs {
+        let Some(lanes) = wave.vgpr_mut(r) else { continue };
+        for lane in lanes {
+            let v = match random.next() % 4 {
+                0 => buffer >> (32 * (r & 1)),
+                1 => 0x3f80_0000 ^ random.next() & 0xff_ffff,
+                _ => random.edgy(32),
+            };
+            *lane = v as u32;
+        }
+    }
+    wave
+}
