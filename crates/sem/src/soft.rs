@@ -57,6 +57,10 @@ impl Format {
     pub const fn infinity(self) -> u64 {
         self.max_exponent() << self.fraction
     }
+    /// Bits of the number one.
+    pub const fn one(self) -> u64 {
+        (self.bias() as u64) << self.fraction
+    }
     /// The sign bit.
     pub const fn sign(self) -> u64 {
         1 << (self.fraction + self.exponent)
@@ -228,7 +232,8 @@ const fn normal(n: Number) -> Number {
     }
 }
 
-const fn sum(format: Format, x: Number, y: Number, round: Round) -> u64 {
+/// x + y, rounded once.
+pub const fn sum(format: Format, x: Number, y: Number, round: Round) -> u64 {
     // An exact zero is positive, except toward minus infinity or when both are negative zeros.
     if x.significand == 0 && y.significand == 0 {
         let negative = if x.negative == y.negative { x.negative } else { matches!(round, Round::Down) };
@@ -260,8 +265,7 @@ const fn sum(format: Format, x: Number, y: Number, round: Round) -> u64 {
 
 /// a + b.
 pub const fn add(format: Format, a: u64, b: u64, round: Round) -> u64 {
-    let one = (format.bias() as u64) << format.fraction;
-    fma(format, a, one, b, round)
+    fma(format, a, format.one(), b, round)
 }
 
 /// a · b.
