@@ -218,6 +218,7 @@ impl Machine {
             resident,
             clock: if self.deterministic() { Clock::Instructions } else { Clock::Host },
             level: target.level(),
+            traps: self.traps(),
         })
     }
 

@@ -27,7 +27,7 @@ pub struct Report {
     /// One line: what happened.
     pub summary: String,
     /// A word for programs: `read`, `write`, `read-only`, `misaligned`, `lds`, `fetch`, `illegal`, `unsupported`,
-    /// `trap`, `halt`, `timeout`, `internal`.
+    /// `trap`, `debugtrap`, `exception`, `halt`, `timeout`, `internal`.
     pub kind: &'static str,
     /// Kernel.
     pub kernel: String,
@@ -107,13 +107,47 @@ fn summary(cause: &Cause) -> (String, &'static str) {
                 (format!("{name} is an instruction Wavemill cannot execute yet"), "unsupported")
             }
         },
-        Cause::Trap(2) => ("the kernel called abort (s_trap 2)".into(), "trap"),
-        Cause::Trap(3) => ("debug trap without a debugger (s_trap 3)".into(), "trap"),
-        Cause::Trap(id) => (format!("trap {id} has no handler (s_trap {id})"), "trap"),
+        Cause::Debugtrap(argument) => {
+            (format!("debugtrap({argument}) without a debugger (s_trap 1)"), "debugtrap")
+        }
+        Cause::Trap(id) => (trap(*id), "trap"),
+        Cause::Exception(bits) => {
+            (format!("exception that the kernel lets trap: {}", exceptions(*bits)), "exception")
+        }
         Cause::Halt => ("the wave halted itself (s_sethalt), and nothing can resume it".into(), "halt"),
         Cause::Timeout(t) => (format!("not done after {} s", t.as_secs_f64()), "timeout"),
         Cause::Internal => ("Wavemill itself failed; this is a bug".into(), "internal"),
     }
+}
+
+/// What a trap is for by the trap handler ABI (AMDGPU guide).
+fn trap(id: u8) -> String {
+    let what = match id {
+        0 => "a trap reserved for the hardware",
+        2 => "the kernel called abort",
+        3 => "debug trap without a debugger",
+        7 => "a breakpoint without a debugger",
+        8 | 0xfe | 0xff => "a trap for the debugger, without one",
+        _ => "a trap without a handler",
+    };
+    format!("{what} (s_trap {id})")
+}
+
+/// The names of exceptions in TRAPSTS.
+fn exceptions(bits: u32) -> String {
+    const NAMES: [&str; 9] = [
+        "invalid operation",
+        "denormal operand",
+        "division by zero",
+        "overflow",
+        "underflow",
+        "inexact result",
+        "integer division by zero",
+        "address watch",
+        "memory violation",
+    ];
+    let names = NAMES.iter().enumerate().filter(|(i, _)| bits >> i & 1 != 0);
+    names.map(|(_, n)| *n).collect::<Vec<_>>().join(", ")
 }
 
 /// Instructions around `pc`, decoded from the start of its function so that none is cut in two.

@@ -83,6 +83,19 @@ pub struct Setup {
     pub wave32: bool,
 }
 
+/// The descriptor's names of exceptions that trap, in the order of MODE.EXCP_EN.
+const EXCEPTIONS: [&str; 9] = [
+    "enable_exception_ieee_754_fp_invalid_operation",
+    "enable_exception_fp_denormal_source",
+    "enable_exception_ieee_754_fp_division_by_zero",
+    "enable_exception_ieee_754_fp_overflow",
+    "enable_exception_ieee_754_fp_underflow",
+    "enable_exception_ieee_754_fp_inexact",
+    "enable_exception_int_divide_by_zero",
+    "enable_exception_address_watch",
+    "enable_exception_memory",
+];
+
 impl Setup {
     /// Reads the fields.
     pub fn new(form: &KernelForm, target: &Target) -> Setup {
@@ -111,13 +124,17 @@ impl Setup {
             workitem_ids: get("enable_vgpr_workitem_id"),
             shape: Shape { vgprs: 0, agprs: 0 },
             allocated_vgprs: d.allocated_vgprs(level),
-            sgprs: d.counted_sgprs(),
+            sgprs: d.counted_sgprs().next_multiple_of(Limits::of(target.cpu).sgpr_alloc_granule),
             mode: get("float_round_mode_32") << mode::ROUND32
                 | get("float_round_mode_16_64") << mode::ROUND64
                 | get("float_denorm_mode_32") << mode::DENORM32
                 | get("float_denorm_mode_16_64") << mode::DENORM64
                 | get("enable_dx10_clamp") << mode::DX10_CLAMP
-                | get("enable_ieee_mode") << mode::IEEE,
+                | get("enable_ieee_mode") << mode::IEEE
+                | EXCEPTIONS
+                    .iter()
+                    .enumerate()
+                    .fold(0, |bits, (i, name)| bits | get(name) << (mode::EXCP_EN + i as u32)),
             group_bytes: get("group_segment_fixed_size"),
             private_bytes: get("private_segment_fixed_size"),
             kernarg_bytes: get("kernarg_size"),
@@ -154,10 +171,12 @@ impl Setup {
             workitem_ids: get("enable_vgpr_workitem_id"),
             shape: shape(level, vgprs, vgprs),
             allocated_vgprs: vgprs,
-            sgprs: (get("granulated_wavefront_sgpr_count") + 1) * 8,
+            sgprs: ((get("granulated_wavefront_sgpr_count") + 1) * 8)
+                .next_multiple_of(Limits::of(target.cpu).sgpr_alloc_granule),
             mode: get("float_mode") & 0xff
                 | get("enable_dx10_clamp") << mode::DX10_CLAMP
-                | get("enable_ieee_mode") << mode::IEEE,
+                | get("enable_ieee_mode") << mode::IEEE
+                | (get("enable_exception") | get("enable_exception_msb") << 7) << mode::EXCP_EN,
             group_bytes: get("workgroup_group_segment_byte_size"),
             private_bytes: get("workitem_private_segment_byte_size"),
             kernarg_bytes: get("kernarg_segment_byte_size"),

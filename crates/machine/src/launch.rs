@@ -3,6 +3,7 @@
 
 use crate::aql::DispatchPacket;
 use crate::kernel::{Kernel, UserSgpr};
+use crate::traps::Traps;
 use std::sync::Arc;
 use wavemill_isa::Level;
 use wavemill_object::limits::{MAX_USER_SGPRS, WAVE_SIZE};
@@ -81,6 +82,8 @@ pub struct Plan {
     pub clock: Clock,
     /// The processor's level.
     pub level: Level,
+    /// How waves trap.
+    pub traps: Traps,
 }
 
 /// Where the packet and queue of a dispatch are.
@@ -162,6 +165,8 @@ impl Plan {
         wave.lds_bytes = self.lds;
         wave.scratch_bytes = self.scratch.per_item;
         wave.clock = self.clock;
+        wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
+        self.traps.prepare(wave, Self::wave_count(size) > 1);
         // HW_ID: wave 3:0, SIMD 5:4, CU 11:8, SE 14:13, work-group 19:16.
         wave.hw_id = ((index / 4) & 15)
             | (index & 3) << 4

@@ -26,6 +26,7 @@ pub mod memory;
 pub mod profile;
 pub mod run;
 pub mod schedule;
+pub mod traps;
 
 pub use dispatch::{Completion, DispatchError, Request};
 pub use kernel::Kernel;
@@ -61,6 +62,7 @@ pub struct Machine {
     deterministic: bool,
     objects: RwLock<Vec<Arc<Loaded>>>,
     scratch: Mutex<Vec<Region>>,
+    trap_settings: traps::Settings,
 }
 
 impl Machine {
@@ -88,6 +90,7 @@ impl Machine {
             deterministic: options.deterministic,
             objects: RwLock::default(),
             scratch: Mutex::default(),
+            trap_settings: traps::Settings::default(),
         }
     }
 

@@ -5,6 +5,7 @@
 
 use crate::kernel::Kernel;
 use crate::memory::{Allocations, Region, Use};
+use crate::traps;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use wavemill_object::read::{File, Kind, Relocation};
 use wavemill_object::target_id::{Setting, TargetId};
 
 const PT_LOAD: u32 = 1;
+const PF_X: u32 = 1;
 const PF_W: u32 = 2;
 const SHT_DYNSYM: u32 = 11;
 const SHT_RELA: u32 = 4;
@@ -74,6 +76,8 @@ pub struct Loaded {
     pub kernels: Vec<Arc<Kernel>>,
     /// Its variables and functions, lowest address first.
     pub symbols: Vec<Symbol>,
+    /// Its code may read TRAPSTS, and so see which float exceptions have occurred.
+    pub reads_trapsts: bool,
     region: Region,
 }
 
@@ -182,6 +186,8 @@ pub fn load(
     }
     places.sort_by_key(|s| s.address);
     let version = file.version();
+    let code = file.segments.iter().filter(|s| s.ty == PT_LOAD && s.flags & PF_X != 0);
+    let reads_trapsts = code.into_iter().any(|s| traps::reads_trapsts(s.data, target.level()));
     let loaded = Loaded {
         name: name.to_owned(),
         target_id: id,
@@ -189,6 +195,7 @@ pub fn load(
         bias,
         kernels,
         symbols: places,
+        reads_trapsts,
         region,
         file: Vec::new(),
     };

@@ -31,8 +31,12 @@ const TURNS: u32 = 6;
 pub enum Cause {
     /// A wave did something it must not.
     Fault(Fault),
-    /// S_TRAP.
+    /// S_TRAP that only the runtime's own trap handler deals with.
     Trap(u8),
+    /// S_TRAP 1, the HSA debugtrap, with its argument: what v0 holds in the first active lane.
+    Debugtrap(u32),
+    /// Exceptions that the kernel lets trap, as bits of TRAPSTS.
+    Exception(u32),
     /// S_SETHALT, and nothing can resume the wave.
     Halt,
     /// The time allowed is over.
@@ -95,6 +99,8 @@ struct Group {
     waits: bool,
     /// How often it was parked since a wave ended or reached a barrier: the more often, the shorter its turns.
     parked: u32,
+    /// How many of the host's traps its waves have been told of.
+    host_traps: u64,
 }
 
 impl Group {
@@ -271,6 +277,7 @@ impl Job {
                 mark: 0,
                 waits: false,
                 parked: 0,
+                host_traps: 0,
             });
             shared.slots += 1;
         }
@@ -307,6 +314,17 @@ impl Job {
         group.mark = 0;
         group.waits = false;
         group.parked = 0;
+        group.host_traps = plan.traps.host.latest().0;
+    }
+
+    /// Tells the waves of a trap that the host has asked for.
+    fn host_trap(&self, group: &mut Group) {
+        let (count, id) = self.plan.traps.host.latest();
+        if count != group.host_traps {
+            group.host_traps = count;
+            let waves = group.waves.iter_mut().zip(&group.states);
+            waves.filter(|(_, s)| **s != State::Ended).for_each(|(wave, _)| wave.host_trap(id));
+        }
     }
 
     fn park(&self, group: Group) {
@@ -329,6 +347,7 @@ impl Job {
             if self.out_of_time(group) {
                 return Ran::Stopped;
             }
+            self.host_trap(group);
             let mut progress = false;
             let mut asleep = true;
             let budget = match (group.waits, idle_turns) {
@@ -375,7 +394,15 @@ impl Job {
                     // The PC is behind these instructions, which take four bytes.
                     Event::Trap(id) => {
                         let pc = wave.pc.wrapping_sub(4);
-                        return self.stop(group, i, local, pc, Cause::Trap(id));
+                        let lane = wave.exec().trailing_zeros() as usize & 63;
+                        let cause = match id {
+                            1 => Cause::Debugtrap(wave.vgpr(0).map_or(0, |v| v[lane])),
+                            id => Cause::Trap(id),
+                        };
+                        return self.stop(group, i, local, pc, cause);
+                    }
+                    Event::Exception { trapsts, pc } => {
+                        return self.stop(group, i, local, pc, Cause::Exception(trapsts));
                     }
                     Event::Halt => {
                         let pc = wave.pc.wrapping_sub(4);

@@ -120,6 +120,8 @@ pub fn control(op: Op) -> bool {
             | Op::s_sendmsg
             | Op::s_sendmsghalt
             | Op::s_trap
+            | Op::s_rfe_b64
+            | Op::s_rfe_restore_b64
             | Op::s_icache_inv
             | Op::s_incperflevel
             | Op::s_decperflevel

@@ -25,8 +25,16 @@ pub enum Event {
     Preempted,
     /// The wave did something it must not; it cannot continue.
     Fault(Fault),
-    /// S_TRAP with this id. The PC is behind the instruction.
+    /// S_TRAP with this id, in a wave whose trap handler is not code of its own. The PC is behind the instruction.
     Trap(u8),
+    /// Exceptions that MODE.EXCP_EN lets trap, as bits of TRAPSTS, in a wave whose trap handler is not code of its own.
+    /// The PC is behind the instruction.
+    Exception {
+        /// The exceptions.
+        trapsts: u32,
+        /// Address of the instruction.
+        pc: u64,
+    },
     /// S_SENDMSG: message id, operation and stream, with M0. S_SENDMSGHALT too, after setting the halt bit.
     Message {
         /// The instruction's 16-bit constant.
@@ -34,7 +42,7 @@ pub enum Event {
         /// M0 at the time.
         m0: u32,
     },
-    /// S_SETHALT 1: run again when something has resumed the wave.
+    /// The wave is halted: run again after [`Wave::resume`].
     Halt,
 }
 

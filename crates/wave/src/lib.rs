@@ -16,6 +16,7 @@
 //! let event = engine.run(&mut wave, &group, &memory, 1_000_000);
 //! ```
 
+mod confine;
 pub mod engine;
 pub mod group;
 mod guest;
@@ -24,6 +25,7 @@ pub mod mem;
 mod program;
 pub mod simd;
 pub mod state;
+mod trap;
 
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
 pub use group::{Global, GroupShared, Lds};
@@ -31,3 +33,5 @@ pub use interp::Interp;
 pub use mem::{Memory, Range};
 pub use simd::Simd;
 pub use state::{Clock, Shape, Vgpr, Wave, mode};
+pub use trap::Watch;
+pub use wavemill_sem::hwreg;

@@ -1,8 +1,9 @@
 //! Code decoded once: blocks of instructions with their operands resolved against a wave's shape.
 
+use crate::confine;
 use crate::engine::{CounterClass, Counters};
 use crate::mem::Memory;
-use crate::state::Shape;
+use crate::state::{Shape, Wave};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::{Access, Class, state};
 use wavemill_isa::{
@@ -121,9 +122,41 @@ pub(crate) struct Inst {
     pub status: bool,
 }
 
+/// What code is decoded for: the registers a wave has and may write, and whether it runs step by step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) struct Layout(u64);
+
+impl Layout {
+    pub fn of(wave: &Wave) -> Layout {
+        let Shape { vgprs, agprs } = wave.shape;
+        let flags = wave.privileged() as u64 | (wave.single_steps() as u64) << 1;
+        Layout(vgprs as u64 | (agprs as u64) << 16 | (wave.sgpr_limit() as u64) << 32 | flags << 40)
+    }
+
+    pub fn shape(self) -> Shape {
+        Shape { vgprs: self.0 as u16, agprs: (self.0 >> 16) as u16 }
+    }
+
+    /// Scalar registers that can be named sN.
+    pub fn sgprs(self) -> u32 {
+        (self.0 >> 32) as u32 & 0xff
+    }
+
+    /// The trap handler's registers may be written.
+    pub fn privileged(self) -> bool {
+        self.0 >> 40 & 1 != 0
+    }
+
+    /// Blocks are single instructions.
+    pub fn single(self) -> bool {
+        self.0 >> 41 & 1 != 0
+    }
+}
+
 /// A straight run of instructions, ended by one that may change the PC.
 #[derive(Debug)]
 pub(crate) struct Block {
+    pub layout: Layout,
     pub insts: Box<[Inst]>,
     /// Bytes.
     pub len: u32,
@@ -133,12 +166,13 @@ pub(crate) struct Block {
 const MAX_INSTS: usize = 256;
 
 /// Decodes a block at an address.
-pub(crate) fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, shape: Shape) -> Block {
+pub(crate) fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout) -> Block {
+    let most = if layout.single() { 1 } else { MAX_INSTS };
     let mut insts = Vec::new();
     let mut counters = Counters::default();
     let mut at = pc;
     loop {
-        let inst = fetch(decoder, memory, at, shape, at.wrapping_sub(pc) as u16);
+        let inst = fetch(decoder, memory, at, layout, at.wrapping_sub(pc) as u16);
         at = at.wrapping_add(inst.len as u64);
         count(&mut counters, &inst);
         insts.push(inst);
@@ -147,11 +181,11 @@ pub(crate) fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, shape: S
             Run::Illegal(_) | Run::Unsupported | Run::Fetch => true,
             _ => false,
         };
-        if ends || insts.len() == MAX_INSTS {
+        if ends || insts.len() == most {
             break;
         }
     }
-    Block { insts: insts.into(), len: at.wrapping_sub(pc) as u32, counters }
+    Block { layout, insts: insts.into(), len: at.wrapping_sub(pc) as u32, counters }
 }
 
 /// Adds an instruction to the counters.
@@ -196,10 +230,12 @@ fn ends_block(op: Op) -> bool {
             | Op::s_set_gpr_idx_idx
             | Op::s_setvskip
             | Op::s_setprio
+            | Op::s_incperflevel
+            | Op::s_decperflevel
     )
 }
 
-fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, shape: Shape, offset: u16) -> Inst {
+fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout, offset: u16) -> Inst {
     let mut code = [0u8; 8];
     let whole = memory.read(pc, &mut code);
     let bytes = if whole {
@@ -211,9 +247,13 @@ fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, shape: Shape, offset: u16)
     };
     let word = u32::from_le_bytes([code[0], code[1], code[2], code[3]]);
     match decoder.decode_bytes(bytes) {
-        Ok(inst) => {
-            Resolver { inst, shape, target: *decoder.target(), level: decoder.target().level(), offset }
-                .resolve()
+        Ok(mut inst) => {
+            let level = decoder.target().level();
+            let results = confine::confine(&mut inst, layout, level);
+            let target = *decoder.target();
+            let mut out = Resolver { inst, shape: layout.shape(), target, level, offset }.resolve();
+            results.apply(&mut out, layout);
+            out
         }
         Err(e) => {
             let run = if e == DecodeError::Truncated { Run::Fetch } else { Run::Illegal(word) };
@@ -223,6 +263,23 @@ fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, shape: Shape, offset: u16)
 }
 
 impl Inst {
+    /// A load whose data goes to LDS.
+    pub fn to_lds(&self) -> bool {
+        match self.row.enc {
+            Enc::Mubuf => {
+                self.row.has(flag::LDS_ONLY) || self.row.has(flag::LDS) && bits::MUBUF_LDS.get(self.bits) != 0
+            }
+            Enc::Global | Enc::Scratch => bits::FLAT_LDS.get(self.bits) != 0,
+            _ => false,
+        }
+    }
+
+    /// An atomic operation on memory that returns the old value.
+    pub fn returns(&self) -> bool {
+        let glc = if self.row.enc == Enc::Mubuf { bits::BUF_GLC } else { bits::FLAT_GLC };
+        glc.get(self.bits) != 0
+    }
+
     fn blank(row: &'static Row, bits: u64) -> Inst {
         Inst {
             run: Run::Nop,
@@ -279,14 +336,7 @@ impl Resolver {
         }
         match row.enc {
             Enc::Sop2 | Enc::Sop1 | Enc::Sopc | Enc::Sopk | Enc::Sopp => match op {
-                Op::s_waitcnt
-                | Op::s_nop
-                | Op::s_icache_inv
-                | Op::s_incperflevel
-                | Op::s_decperflevel
-                | Op::s_ttracedata
-                | Op::s_setkill
-                | Op::s_wakeup => Run::Nop,
+                Op::s_waitcnt | Op::s_nop | Op::s_ttracedata | Op::s_wakeup => Run::Nop,
                 _ if salu::salu(op, 0, 0, 0, false, 0).is_some() => Run::Salu,
                 _ => Run::Control,
             },

@@ -2,8 +2,10 @@
 
 use crate::engine::Counters;
 use crate::mem::RangeCache;
+use crate::trap::Watch;
 use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
+use wavemill_sem::hwreg::status;
 
 /// One vector register: a dword for each of 64 lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,12 +49,18 @@ pub mod mode {
     pub const DX10_CLAMP: u32 = 8;
     /// IEEE.
     pub const IEEE: u32 = 9;
+    /// DEBUG: a trap after every instruction.
+    pub const DEBUG: u32 = 11;
+    /// EXCP_EN, nine bits: exceptions that trap.
+    pub const EXCP_EN: u32 = 12;
     /// FP16_OVFL.
     pub const FP16_OVFL: u32 = 23;
     /// GPR_IDX_EN.
     pub const GPR_IDX_EN: u32 = 27;
     /// VSKIP.
     pub const VSKIP: u32 = 28;
+    /// CSP, three bits: the fork stack's pointer.
+    pub const CSP: u32 = 29;
 }
 
 /// A wavefront.
@@ -66,10 +74,23 @@ pub struct Wave {
     pub scc: bool,
     /// MODE register; see [`mode`].
     pub mode: u32,
-    /// STATUS bits other than those derived from state.
+    /// STATUS bits other than those derived from state (`wavemill_sem::hwreg::status` names them).
     pub status: u32,
-    /// TRAPSTS.
+    /// TRAPSTS (`wavemill_sem::hwreg::trapsts` names its bits).
     pub trapsts: u32,
+    /// Float exceptions are gathered in TRAPSTS even while none of them traps. It costs time: whoever starts a wave
+    /// asks for it when the program reads TRAPSTS.
+    pub gather_exceptions: bool,
+    /// Addresses whose accesses are reported in TRAPSTS, by the number of the watch.
+    pub watches: Option<Box<[Option<Watch>; 4]>>,
+    /// What S_INCPERFLEVEL and S_DECPERFLEVEL count.
+    pub perf_levels: [u32; 16],
+    /// Scalar registers the wave has, VCC and the like included, as its kernel descriptor says. More than there can be
+    /// means all of them.
+    pub sgpr_count: u8,
+    pub(crate) tba: u64,
+    pub(crate) tma: u64,
+    pub(crate) host_trap: u8,
     /// HW_ID as S_GETREG shows it.
     pub hw_id: u32,
     /// Work-group's LDS allocation in bytes, as LDS_ALLOC shows it.
@@ -102,6 +123,13 @@ impl Wave {
             mode: 0,
             status: 0,
             trapsts: 0,
+            gather_exceptions: false,
+            watches: None,
+            perf_levels: [0; 16],
+            sgpr_count: 0,
+            tba: 0,
+            tma: 0,
+            host_trap: 0,
             hw_id: 0,
             lds_bytes: 0,
             scratch_bytes: 0,
@@ -127,8 +155,16 @@ impl Wave {
         self.sgprs = [0; 128];
         self.scc = false;
         self.mode = 0xf0 | 1 << mode::DX10_CLAMP | 1 << mode::IEEE;
-        self.status = 0;
+        // Under ROCm there is always a trap handler.
+        self.status = status::TRAP_EN;
         self.trapsts = 0;
+        self.gather_exceptions = false;
+        self.watches = None;
+        self.perf_levels = [0; 16];
+        self.sgpr_count = u8::MAX;
+        self.tba = 0;
+        self.tma = 0;
+        self.host_trap = 0;
         self.hw_id = 0;
         self.lds_bytes = 0;
         self.scratch_bytes = 0;
@@ -206,6 +242,16 @@ impl Wave {
     #[inline]
     pub fn m0(&self) -> u32 {
         self.sgprs[124]
+    }
+
+    /// Sets MODE.CSP.
+    pub(crate) fn set_csp(&mut self, csp: u32) {
+        self.mode = self.mode & !(7 << mode::CSP) | csp << mode::CSP;
+    }
+
+    /// SGPRs that can be named sN: at most 104 before GFX8, 102 since.
+    pub(crate) fn sgpr_limit(&self) -> u8 {
+        self.sgpr_count.min(if self.level.is_vi_plus() { 102 } else { 104 })
     }
 
     /// Operand code of FLAT_SCRATCH_LO, which moved between GFX7 and GFX8.

@@ -1,25 +1,16 @@
 //! Scalar ALU and program control.
 
 use super::{Exec, Next};
-use crate::engine::Event;
+use crate::engine::{Event, FaultKind};
 use crate::program::{Inst, Src};
 use crate::state::{Clock, mode};
+use crate::trap::Cause;
 use std::sync::OnceLock;
 use std::time::Instant;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Op, regs};
-use wavemill_sem::salu;
-
-/// Hardware register numbers (manual 5.8; 15 from the GFX9 aperture registers).
-mod hwreg {
-    pub const MODE: u32 = 1;
-    pub const STATUS: u32 = 2;
-    pub const TRAPSTS: u32 = 3;
-    pub const HW_ID: u32 = 4;
-    pub const GPR_ALLOC: u32 = 5;
-    pub const LDS_ALLOC: u32 = 6;
-    pub const SH_MEM_BASES: u32 = 15;
-}
+use wavemill_sem::hwreg::status;
+use wavemill_sem::{control, salu};
 
 impl Exec<'_> {
     /// Writes a scalar destination of one or two registers.
@@ -69,7 +60,12 @@ impl Exec<'_> {
             Op::s_cbranch_cdbgsys => cdbg.1,
             Op::s_cbranch_cdbgsys_or_user => cdbg.0 || cdbg.1,
             Op::s_cbranch_cdbgsys_and_user => cdbg.0 && cdbg.1,
-            _ => return self.control_other(inst, imm, target),
+            _ => {
+                let next = self.control_other(inst, imm, target);
+                // Some of these write MODE and STATUS.
+                self.mode_changed();
+                return next;
+            }
         };
         if taken {
             wave.pc = target;
@@ -85,12 +81,29 @@ impl Exec<'_> {
             }
             Op::s_barrier => return Next::Stop(Event::Barrier),
             Op::s_sleep => return Next::Stop(Event::Preempted),
-            Op::s_trap => return Next::Stop(Event::Trap(imm as u8)),
-            Op::s_sethalt if imm & 1 != 0 => return Next::Stop(Event::Halt),
-            Op::s_sendmsg | Op::s_sendmsghalt => {
+            Op::s_trap => return self.trap(inst, imm as u8),
+            Op::s_rfe_b64 | Op::s_rfe_restore_b64 => return self.return_from_trap(inst, s0),
+            // Kills the wave as the host's command does.
+            Op::s_setkill if imm & 1 != 0 => return Next::Stop(Event::End),
+            Op::s_sethalt => {
+                let halt = if imm & 1 != 0 { status::HALT } else { 0 };
+                self.wave.status = self.wave.status & !status::HALT | halt;
+                return self.attend();
+            }
+            Op::s_sendmsg => return Next::Stop(Event::Message { message: imm, m0: self.wave.m0() }),
+            Op::s_sendmsghalt => {
+                self.wave.status |= status::HALT;
                 return Next::Stop(Event::Message { message: imm, m0: self.wave.m0() });
             }
-            Op::s_setprio => self.wave.status = self.wave.status & !0x18 | (imm as u32 & 3) << 3,
+            Op::s_setprio => {
+                let priority = (imm as u32) << 3 & status::USER_PRIO;
+                self.wave.status = self.wave.status & !status::USER_PRIO | priority;
+            }
+            Op::s_icache_inv => return Next::Refetch,
+            Op::s_incperflevel | Op::s_decperflevel => {
+                let level = &mut self.wave.perf_levels[imm as usize & 15];
+                *level = level.wrapping_add(if inst.op == Op::s_incperflevel { 1 } else { !0 });
+            }
             Op::s_getpc_b64 => {
                 let pc = self.wave.pc;
                 self.wave.set_sgpr64(inst.sdst as u32, pc);
@@ -108,25 +121,28 @@ impl Exec<'_> {
             }
             Op::s_movrels_b32 | Op::s_movrels_b64 => {
                 if let Src::Sgpr(code) = inst.src[0] {
-                    let code = self.relative(code);
+                    let code = self.relative(code, inst.src_bits[2]).unwrap_or(0);
                     let value = self.wave.sgpr64(code);
                     self.set_scalar(inst.sdst, inst.src_bits[2], value);
                 }
             }
             Op::s_movreld_b32 | Op::s_movreld_b64 => {
-                let code = inst.sdst as u32 + self.wave.m0();
-                if code < 104 {
+                if let Some(code) = self.relative(inst.sdst, inst.src_bits[2]) {
                     self.set_scalar(code as u8, inst.src_bits[2], s0);
                 }
             }
             Op::s_getreg_b32 => {
-                let value = self.hwreg(imm);
+                let value = self.get_hwreg(imm);
                 self.wave.set_sgpr(inst.sdst as u32, value);
             }
-            Op::s_setreg_b32 => self.set_hwreg(imm, s0 as u32),
+            Op::s_setreg_b32 => {
+                self.set_hwreg(imm, s0 as u32);
+                return self.attend();
+            }
             Op::s_setreg_imm32_b32 => {
                 let value = self.scalar_source(inst.src[1], 32) as u32;
                 self.set_hwreg(imm, value);
+                return self.attend();
             }
             Op::s_set_gpr_idx_on => {
                 let enable = inst.bits as u32 >> 8 & 15;
@@ -169,88 +185,64 @@ impl Exec<'_> {
         self.wave.set_sgpr(regs::M0, m0);
     }
 
-    /// S_CBRANCH_*_FORK (manual 12.1): the smaller side runs first, the other waits on the stack in SGPRs.
+    /// S_TRAP: the PC saved is that of the instruction itself.
+    fn trap(&mut self, inst: &Inst, id: u8) -> Next {
+        if self.wave.status & status::TRAP_EN == 0 {
+            return Next::Go;
+        }
+        if self.wave.trap_handler() == 0 {
+            return Next::Stop(Event::Trap(id));
+        }
+        self.wave.pc = self.pc(inst);
+        self.wave.enter_trap(Cause::Trap(id));
+        Next::Go
+    }
+
+    /// S_RFE is for the trap handler alone; elsewhere it is no instruction.
+    fn return_from_trap(&mut self, inst: &Inst, pc: u64) -> Next {
+        if !self.wave.privileged() {
+            let kind = FaultKind::Illegal { word: inst.bits as u32 };
+            return Next::Stop(self.fault(kind, 0, self.pc(inst), 0));
+        }
+        self.wave.leave_trap(pc);
+        self.attend()
+    }
+
+    /// After changes of STATUS and TRAPSTS: halts, or enters the trap handler.
+    fn attend(&mut self) -> Next {
+        self.wave.attend().map_or(Next::Go, Next::Stop)
+    }
+
+    /// S_CBRANCH_*_FORK.
     fn fork(&mut self, mask: u64, target: u64) {
         let wave = &mut *self.wave;
-        let exec = wave.exec();
-        let (pass, fail) = (mask & exec, !mask & exec);
-        let next = wave.pc;
-        if pass == exec {
-            wave.pc = target;
-        } else if fail != exec {
-            let (run, wait, resume) = if fail.count_ones() < pass.count_ones() {
-                (fail, pass, target)
-            } else {
-                wave.pc = target;
-                (pass, fail, next)
-            };
-            let csp = wave.mode >> 29;
-            wave.set_exec(run);
-            wave.set_sgpr64(csp * 4, wait);
-            wave.set_sgpr64(csp * 4 + 2, resume);
-            wave.mode = wave.mode & 0x1fff_ffff | (csp + 1) << 29;
+        let flow = control::fork(mask, wave.exec(), wave.mode >> mode::CSP, wave.pc, target);
+        wave.pc = flow.pc;
+        wave.set_exec(flow.exec);
+        wave.set_csp(flow.csp);
+        if let Some((register, exec, pc)) = flow.push {
+            wave.set_sgpr64(register, exec);
+            wave.set_sgpr64(register + 2, pc);
         }
     }
 
     /// S_CBRANCH_JOIN: at the saved depth go on, else pop and run the side that waited.
     fn join(&mut self, depth: u32) {
         let wave = &mut *self.wave;
-        let csp = wave.mode >> 29;
-        if csp != depth & 7 {
-            let csp = csp.wrapping_sub(1) & 7;
-            let (mask, pc) = (wave.sgpr64(csp * 4), wave.sgpr64(csp * 4 + 2));
-            wave.mode = wave.mode & 0x1fff_ffff | csp << 29;
-            wave.set_exec(mask);
+        if let Some(csp) = control::join(wave.mode >> mode::CSP, depth) {
+            let (exec, pc) = (wave.sgpr64(csp * 4), wave.sgpr64(csp * 4 + 2));
+            wave.set_csp(csp);
+            wave.set_exec(exec);
             wave.pc = pc;
         }
     }
 
-    /// An SGPR M0 registers on; out of range is s0.
-    fn relative(&self, code: u8) -> u32 {
-        let code = code as u64 + self.wave.m0() as u64;
-        if code < 104 { code as u32 } else { 0 }
-    }
-
-    /// A hardware register's field: {size - 1, offset, id}.
-    fn hwreg(&self, imm: u16) -> u32 {
-        let (id, offset, size) = (imm as u32 & 63, imm as u32 >> 6 & 31, (imm as u32 >> 11) + 1);
-        let wave = &self.wave;
-        let value = match id {
-            hwreg::MODE => wave.mode,
-            hwreg::STATUS => {
-                wave.status
-                    | wave.scc as u32
-                    | ((wave.exec() == 0) as u32) << 9
-                    | ((wave.vcc() == 0) as u32) << 10
-                    | 1 << 16
-            }
-            hwreg::TRAPSTS => wave.trapsts,
-            hwreg::HW_ID => wave.hw_id,
-            hwreg::GPR_ALLOC => {
-                let vgprs = (wave.shape.vgprs as u32).div_ceil(4).saturating_sub(1);
-                (vgprs & 63) << 8 | 12 << 24
-            }
-            hwreg::LDS_ALLOC => wave.lds_bytes.div_ceil(256) << 12,
-            hwreg::SH_MEM_BASES => {
-                (self.group.private_base >> 48) as u32 | ((self.group.shared_base >> 48) as u32) << 16
-            }
-            _ => 0,
-        };
-        (value >> offset) & (((1u64 << size) - 1) as u32)
-    }
-
-    fn set_hwreg(&mut self, imm: u16, value: u32) {
-        let (id, offset, size) = (imm as u32 & 63, imm as u32 >> 6 & 31, (imm as u32 >> 11) + 1);
-        let mask = (((1u64 << size) - 1) as u32) << offset;
-        let write = |old: u32| old & !mask | value << offset & mask;
-        match id {
-            hwreg::MODE => {
-                self.wave.mode = write(self.wave.mode);
-                self.mode_changed();
-            }
-            hwreg::TRAPSTS => self.wave.trapsts = write(self.wave.trapsts),
-            _ => {}
-        }
+    /// The SGPR that lies M0 registers on from one, if the wave has it: indexing does not lead out of the SGPRs.
+    fn relative(&self, code: u8, bits: u8) -> Option<u32> {
+        let m0 = self.wave.m0();
+        let last = (code as u32).checked_add(m0)?.checked_add((bits == 64) as u32)?;
+        let inside = m0 == 0 && code < 128 || last < self.wave.sgpr_limit() as u32;
+        inside.then(|| code as u32 + m0)
     }
 
     /// What S_MEMTIME reads.

@@ -6,19 +6,21 @@
 mod control;
 mod format;
 mod frame;
+mod hwreg;
 mod lds;
 mod matrix;
 mod registers;
 mod smem;
+mod steps;
 mod valu;
 mod vmem;
 
 use crate::engine::{Engine, Event, Fault, FaultKind};
 use crate::group::GroupShared;
 use crate::mem::Memory;
-use crate::program::{self, Block, Inst, Run};
+use crate::program::{self, Block, Inst, Layout, Run};
 use crate::simd::Simd;
-use crate::state::{Shape, Vgpr, Wave, mode};
+use crate::state::{Vgpr, Wave, mode};
 use frame::{Frame, Kernels, kernels};
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -38,7 +40,7 @@ pub struct Interp {
     decoder: Decoder,
     simd: Simd,
     kernels: &'static Kernels,
-    pages: RwLock<HashMap<(u64, Shape), Arc<Page>>>,
+    pages: RwLock<HashMap<(u64, Layout), Arc<Page>>>,
 }
 
 /// How a block ended.
@@ -47,6 +49,8 @@ enum Next {
     Go,
     /// With something the machine must know.
     Stop(Event),
+    /// At the address in the wave's PC, with code that may have changed.
+    Refetch,
 }
 
 /// Registers for values on their way: splats and modified sources, three operands of up to two registers, and results.
@@ -69,6 +73,8 @@ struct Exec<'a> {
     temps: Box<Temps>,
     /// Address of the running block.
     block: u64,
+    /// What blocks are decoded for; kept up to date with MODE and STATUS.
+    layout: Layout,
 }
 
 impl Interp {
@@ -93,8 +99,8 @@ impl Interp {
         self.simd
     }
 
-    fn page(&self, base: u64, shape: Shape) -> Arc<Page> {
-        let key = (base, shape);
+    fn page(&self, base: u64, layout: Layout) -> Arc<Page> {
+        let key = (base, layout);
         if let Some(page) = self.pages.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
             return page.clone();
         }
@@ -110,7 +116,10 @@ impl Engine for Interp {
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
         let mode = Mode::new(wave.mode);
         let level = self.target().level();
-        let shape = wave.shape;
+        if let Some(event) = wave.attend() {
+            return event;
+        }
+        let mut layout = Layout::of(wave);
         let zero = Vgpr([0; 64]);
         let mut exec = Exec {
             mode,
@@ -119,6 +128,7 @@ impl Engine for Interp {
             temps: Box::new(Temps { src: [[zero; 2]; 3], dst: [zero; 2] }),
             kernels: self.kernels,
             block: wave.pc,
+            layout,
             wave,
             group,
             memory,
@@ -128,19 +138,25 @@ impl Engine for Interp {
         let mut page = None;
         loop {
             let pc = exec.wave.pc;
-            if pc & !(PAGE - 1) != base {
+            if pc & !(PAGE - 1) != base || exec.layout != layout {
                 base = pc & !(PAGE - 1);
-                page = Some(self.page(base, shape));
+                layout = exec.layout;
+                page = Some(self.page(base, layout));
             }
             let Some(page) = page.as_ref() else { return exec.fault(FaultKind::Fetch, 0, pc, pc) };
             if pc & 3 != 0 {
                 return exec.fault(FaultKind::Fetch, 0, pc, pc);
             }
             let block = page.blocks[(pc % PAGE / 4) as usize]
-                .get_or_init(|| Box::new(program::decode_block(&self.decoder, memory, pc, shape)));
-            match exec.run_block(pc, block) {
+                .get_or_init(|| Box::new(program::decode_block(&self.decoder, memory, pc, layout)));
+            let next = if layout.single() { exec.run_step(pc, block) } else { exec.run_block(pc, block) };
+            match next {
                 Next::Go => {}
                 Next::Stop(event) => return event,
+                Next::Refetch => {
+                    self.pages.write().unwrap_or_else(PoisonError::into_inner).clear();
+                    base = !0;
+                }
             }
             spent += block.insts.len() as u64;
             if spent >= budget {
@@ -203,8 +219,13 @@ impl Exec<'_> {
                 Run::Control => {
                     self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
                     match self.control(inst) {
-                        Next::Go => continue,
                         Next::Stop(event) => Err(event),
+                        // With another layout, the rest of the block means something else.
+                        Next::Go if self.layout == block.layout => continue,
+                        next => {
+                            block.insts[..=i].iter().for_each(|n| program::count(&mut self.wave.counters, n));
+                            return next;
+                        }
                     }
                 }
                 Run::Illegal(word) => Err(self.fault(FaultKind::Illegal { word }, 0, self.pc(inst), 0)),
@@ -218,8 +239,11 @@ impl Exec<'_> {
                 for inst in &block.insts[..i + !matches!(event, Event::Fault(_)) as usize] {
                     program::count(&mut self.wave.counters, inst);
                 }
-                if matches!(event, Event::Fault(_)) {
+                if let Event::Fault(fault) = &event {
                     self.wave.pc = self.pc(inst);
+                    if self.trap_fault(inst, fault) {
+                        return Next::Go;
+                    }
                 }
                 return Next::Stop(event);
             }
@@ -236,8 +260,9 @@ impl Exec<'_> {
         self.block.wrapping_add(inst.offset as u64)
     }
 
-    /// MODE was written.
+    /// MODE or STATUS was written.
     fn mode_changed(&mut self) {
+        self.layout = Layout::of(self.wave);
         self.mode = Mode::new(self.wave.mode);
         self.x.mode = self.mode;
     }

@@ -5,7 +5,7 @@ use crate::engine::{Event, FaultKind};
 use crate::guest;
 use crate::program::{Inst, Src};
 use wavemill_isa::encoding::bits;
-use wavemill_isa::{Enc, Form, Op, Role, flag};
+use wavemill_isa::{Enc, Form, Op, Role};
 use wavemill_sem::buffer::{self, Buffer};
 use wavemill_sem::memory::{Access, formatted};
 
@@ -49,13 +49,7 @@ impl Exec<'_> {
         let buffer = if inst.row.enc == Enc::Mubuf { Some(self.resource(inst)) } else { None };
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, buffer.as_ref(), &mut places);
-        let to_lds = match inst.row.enc {
-            Enc::Mubuf => {
-                inst.row.has(flag::LDS_ONLY) || inst.row.has(flag::LDS) && bits::MUBUF_LDS.get(inst.bits) != 0
-            }
-            Enc::Global | Enc::Scratch => bits::FLAT_LDS.get(inst.bits) != 0,
-            _ => false,
-        };
+        let to_lds = inst.to_lds();
         if !to_lds && !inst.status && self.contiguous(inst, access, exec, &places)? {
             return Ok(());
         }
@@ -79,6 +73,41 @@ impl Exec<'_> {
             }
             Some((kind, address)) => Err(self.fault(kind, lanes, self.pc(inst), address)),
         }
+    }
+
+    /// Addresses and sizes of what an instruction's active lanes access in memory: private memory dword by dword.
+    pub(super) fn touched(&self, inst: &Inst, access: Access) -> Vec<(u64, u64)> {
+        let bytes = match access {
+            Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => bytes,
+        };
+        let exec = self.wave.exec();
+        let buffer = if inst.row.enc == Enc::Mubuf { Some(self.resource(inst)) } else { None };
+        let mut places = [Place::Global(0); 64];
+        self.places(inst, exec, buffer.as_ref(), &mut places);
+        let mut out = Vec::new();
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            for at in (0..bytes as u32).step_by(4) {
+                let address = match places[lane] {
+                    Place::Global(a) => Some(a.wrapping_add(at as u64)),
+                    Place::Lds(_) => None,
+                    Place::Scratch(offset) => Some(self.swizzled(offset.wrapping_add(at), lane)),
+                    Place::Buffer(index, offset) => {
+                        let place =
+                            buffer.as_ref().map(|b| (b, b.place(index, offset.wrapping_add(at), lane)));
+                        let inside = place.filter(|(b, place)| b.buffer.in_range(*place, 1));
+                        inside.map(|(b, place)| b.buffer.address(place))
+                    }
+                };
+                out.extend(address.map(|a| (a, (bytes as u64 - at as u64).min(4))));
+            }
+        }
+        out
+    }
+
+    /// The address of a byte of a lane's private memory: a dword per lane, lane after lane (manual 10.5).
+    fn swizzled(&self, offset: u32, lane: usize) -> u64 {
+        let swizzled = (offset as u64 & !3) * 64 + lane as u64 * 4 + (offset as u64 & 3);
+        self.wave.scratch_base().wrapping_add(swizzled)
     }
 
     /// TFE and LWE: the register behind the data says that nothing was missing. What is missing here is a fault.
@@ -255,15 +284,13 @@ impl Exec<'_> {
             }
             Place::Scratch(offset) => {
                 let offset = offset.wrapping_add(at);
-                // A dword per lane, lane after lane (manual 10.5).
-                let swizzled = (offset as u64 & !3) * 64 + lane as u64 * 4 + (offset as u64 & 3);
                 let limit = self.wave.scratch_bytes;
                 if limit != 0 && offset as u64 + bytes as u64 > limit as u64 {
                     let bytes = bytes as u32;
                     let kind = if write { FaultKind::Write { bytes } } else { FaultKind::Read { bytes } };
                     return Err((kind, self.group.private_base | offset as u64));
                 }
-                self.wave.scratch_base().wrapping_add(swizzled)
+                self.swizzled(offset, lane)
             }
             Place::Buffer(index, offset) => {
                 let Some(b) = buffer else { return Ok(None) };
@@ -370,11 +397,7 @@ impl Exec<'_> {
                     },
                     None => 0,
                 };
-                let glc = match inst.row.enc {
-                    Enc::Mubuf => bits::BUF_GLC,
-                    _ => bits::FLAT_GLC,
-                };
-                if glc.get(inst.bits) != 0 {
+                if inst.returns() {
                     self.set_datum(inst.dst as usize, lane, bytes, old);
                 }
             }

@@ -1,0 +1,123 @@
+//! How waves trap: a trap handler of the user's own, watched addresses, traps that the host asks for.
+//!
+//! Without a handler, traps and exceptions stop the dispatch with a report, as the runtime's trap handler does by the
+//! AMDGPU guide's trap handler ABI. A second-level handler, installed with [`Machine::set_trap_handler`], is code: waves
+//! jump there, privileged, and it decides.
+
+use crate::Machine;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wavemill_wave::hwreg::status;
+use wavemill_wave::{Watch, Wave};
+
+/// A trap handler: its code, and memory for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TrapHandler {
+    /// Address of its first instruction: TBA.
+    pub code: u64,
+    /// What it finds in TMA.
+    pub memory: u64,
+}
+
+/// What a machine's user has set.
+#[derive(Default)]
+pub(crate) struct Settings {
+    current: Mutex<Current>,
+    host: Arc<HostTraps>,
+}
+
+#[derive(Clone, Default)]
+struct Current {
+    handler: Option<TrapHandler>,
+    watches: Option<Box<[Option<Watch>; 4]>>,
+}
+
+/// Traps that the host has asked for: how many so far, and the last one's id.
+#[derive(Debug, Default)]
+pub(crate) struct HostTraps(AtomicU64);
+
+impl HostTraps {
+    /// How many there have been, and the last one's id.
+    pub(crate) fn latest(&self) -> (u64, u8) {
+        let n = self.0.load(Ordering::Acquire);
+        (n >> 8, n as u8)
+    }
+}
+
+/// What a dispatch's waves are told.
+#[derive(Clone, Debug)]
+pub struct Traps {
+    handler: Option<TrapHandler>,
+    watches: Option<Box<[Option<Watch>; 4]>>,
+    /// Some code object reads TRAPSTS.
+    gather: bool,
+    pub(crate) host: Arc<HostTraps>,
+}
+
+impl Traps {
+    /// Prepares a wave; `in_group` when its work-group has others.
+    pub(crate) fn prepare(&self, wave: &mut Wave, in_group: bool) {
+        if let Some(handler) = self.handler {
+            wave.set_trap_handler(handler.code, handler.memory);
+        }
+        wave.watches.clone_from(&self.watches);
+        wave.gather_exceptions = self.gather;
+        if in_group {
+            wave.status |= status::IN_TG;
+        }
+    }
+}
+
+impl Machine {
+    fn trap_settings(&self) -> MutexGuard<'_, Current> {
+        self.trap_settings.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Installs a trap handler for dispatches that begin from now on, or takes it away. Its code must be in memory that
+    /// the machine knows, like that of a code object.
+    pub fn set_trap_handler(&self, handler: Option<TrapHandler>) {
+        self.trap_settings().handler = handler;
+    }
+
+    /// Watches addresses in dispatches that begin from now on. `index` is 0 to 3; others are ignored.
+    pub fn set_watch(&self, index: usize, watch: Option<Watch>) {
+        let mut current = self.trap_settings();
+        let mut watches = current.watches.take().unwrap_or_default();
+        if let Some(w) = watches.get_mut(index) {
+            *w = watch;
+        }
+        current.watches = Some(watches).filter(|w| w.iter().any(Option::is_some));
+    }
+
+    /// Makes every wave under way enter its trap handler, with this id. Waves without a handler of the user's ignore it.
+    pub fn host_trap(&self, id: u8) {
+        let next = |n: u64| ((n >> 8) + 1) << 8 | u64::from(id);
+        let host = &self.trap_settings.host.0;
+        let _ = host.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| Some(next(n)));
+    }
+
+    /// What waves of a new dispatch are told.
+    pub(crate) fn traps(&self) -> Traps {
+        let current = self.trap_settings().clone();
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        Traps {
+            handler: current.handler,
+            watches: current.watches,
+            gather: objects.iter().any(|o| o.reads_trapsts),
+            host: self.trap_settings.host.clone(),
+        }
+    }
+}
+
+/// Whether code may read TRAPSTS: some dword of it looks like S_GETREG_B32 of it. A wrong guess costs time, no more.
+pub(crate) fn reads_trapsts(code: &[u8], level: wavemill_isa::Level) -> bool {
+    use wavemill_isa::{Form, Inst, Op, ROWS, Role};
+    const TRAPSTS: u32 = 3;
+    let Some(row) = ROWS.iter().find(|r| r.op == Op::s_getreg_b32) else { return false };
+    let wanted = Inst::new(row, Form::Base, level);
+    let operands = wanted.field(Role::Sdst).set(wanted.field(Role::Hwreg).set(0, !0), !0);
+    code.chunks_exact(4).any(|w| {
+        let word = u64::from(u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
+        word & !operands == wanted.bits && word as u32 & 63 == TRAPSTS
+    })
+}

@@ -1,0 +1,134 @@
+//! Running step by step: exceptions, address watches and single steps, which ordinary blocks know nothing of.
+
+use super::{Exec, Next};
+use crate::engine::{Event, Fault, FaultKind};
+use crate::program::{Block, Inst, Run};
+use crate::trap::Cause;
+use wavemill_sem::hwreg::{mode, trapsts};
+use wavemill_sem::memory::Access;
+
+impl Exec<'_> {
+    /// Runs a block of one instruction, and traps when it raised an exception that MODE lets trap, or when the wave is
+    /// debugged.
+    pub(super) fn run_step(&mut self, pc: u64, block: &Block) -> Next {
+        let Some(inst) = block.insts.first() else { return Next::Go };
+        self.block = pc;
+        let (before, privileged) = (self.wave.mode, self.wave.privileged());
+        let raised = self.raised(inst);
+        let next = self.run_block(pc, block);
+        if matches!(next, Next::Stop(Event::Fault(_) | Event::End)) {
+            return next;
+        }
+        self.wave.trapsts |= raised.flags;
+        // The instruction itself may have trapped.
+        if privileged || self.wave.privileged() {
+            return next;
+        }
+        let enabled = raised.flags & trapsts::EXCP & before >> mode::EXCP_EN_SHIFT;
+        if enabled != 0 && self.traps() {
+            // The first exception that traps says when it happened: sixteen lanes at a time.
+            let phase = (raised.lane / 16) << trapsts::CYCLE_SHIFT;
+            self.wave.trapsts = self.wave.trapsts & !trapsts::CYCLE | phase;
+            if self.wave.trap_handler() == 0 {
+                return Next::Stop(Event::Exception { trapsts: enabled, pc });
+            }
+            self.wave.enter_trap(Cause::Exception(inst.len / 4));
+            self.mode_changed();
+        } else if before & mode::DEBUG != 0 && self.wave.can_trap() {
+            self.wave.enter_trap(Cause::Exception(0));
+            self.mode_changed();
+        }
+        next
+    }
+
+    fn traps(&self) -> bool {
+        use wavemill_sem::hwreg::status;
+        self.wave.status & (status::TRAP_EN | status::PRIV) == status::TRAP_EN
+    }
+
+    /// A fault that the wave's own trap handler deals with: an illegal instruction, or a memory violation that MODE lets
+    /// trap. Violations are not precise (manual 3.11): lanes that read get zero, and the PC saved is that of the next
+    /// instruction.
+    pub(super) fn trap_fault(&mut self, inst: &Inst, fault: &Fault) -> bool {
+        let violation = match fault.kind {
+            FaultKind::Illegal { .. } => false,
+            FaultKind::Read { .. }
+            | FaultKind::Write { .. }
+            | FaultKind::ReadOnly { .. }
+            | FaultKind::Misaligned { .. }
+            | FaultKind::Lds { .. }
+                // Scalar accesses report nothing.
+                if matches!(inst.run, Run::Memory | Run::Lds) =>
+            {
+                true
+            }
+            _ => return false,
+        };
+        self.wave.trapsts |= if violation { trapsts::MEMORY_VIOLATION } else { trapsts::ILLEGAL };
+        if !self.wave.can_trap() || violation && !self.wave.enabled(trapsts::MEMORY_VIOLATION) {
+            return false;
+        }
+        if violation {
+            self.zero_lanes(inst, fault.lanes);
+            self.wave.pc = self.wave.pc.wrapping_add(inst.len as u64);
+        }
+        self.wave.enter_trap(Cause::Exception(0));
+        self.mode_changed();
+        true
+    }
+
+    /// Reads in violation give zero.
+    fn zero_lanes(&mut self, inst: &Inst, lanes: u64) {
+        let registers = match inst.access {
+            Some(Access::Load { bytes, .. }) if !inst.to_lds() => bytes.div_ceil(4),
+            Some(Access::Atomic { bytes, .. }) if inst.returns() => bytes.div_ceil(4),
+            _ => return,
+        };
+        for register in inst.dst as usize..inst.dst as usize + registers as usize {
+            for lane in (0..64).filter(|l| lanes >> l & 1 != 0) {
+                self.set_lane(register, lane, 0);
+            }
+        }
+    }
+}
+
+/// Exceptions of an instruction, as bits of TRAPSTS.
+struct Raised {
+    flags: u32,
+    /// The first lane that raised one MODE lets trap.
+    lane: u32,
+}
+
+impl Exec<'_> {
+    /// What an instruction is about to raise.
+    fn raised(&mut self, inst: &Inst) -> Raised {
+        let none = Raised { flags: 0, lane: 0 };
+        match inst.run {
+            Run::Memory if self.wave.watches.is_some() && !self.skips_vector() => {
+                Raised { flags: self.watched(inst), lane: 0 }
+            }
+            _ => none,
+        }
+    }
+
+    /// Address watches that an access hits. Watch 0 has no bit of its own.
+    fn watched(&mut self, inst: &Inst) -> u32 {
+        let (Some(watches), Some(access)) = (self.wave.watches.clone(), inst.access) else { return 0 };
+        let mut flags = 0;
+        for (address, bytes) in self.touched(inst, access) {
+            for (i, watch) in watches.iter().enumerate() {
+                let Some(watch) = watch else { continue };
+                let wanted = match access {
+                    Access::Load { .. } => watch.reads,
+                    Access::Store { .. } => watch.writes,
+                    Access::Atomic { .. } => watch.atomics,
+                };
+                if wanted && watch.hit(address, bytes) {
+                    flags |= trapsts::ADDRESS_WATCH;
+                    flags |= if i == 0 { 0 } else { 1 << (11 + i) };
+                }
+            }
+        }
+        flags
+    }
+}

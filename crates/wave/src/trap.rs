@@ -1,0 +1,159 @@
+//! Traps: how a wave enters its trap handler and leaves it (manual 3.10, 12.3, 12.5), and what the host can do to it.
+//!
+//! STATUS.TRAP_EN says that there is a handler. With an address in TBA it is code that the wave jumps to, privileged,
+//! with the cause in TTMP0 and TTMP1. Without one it is the machine: engines return [`crate::Event::Trap`] and
+//! [`crate::Event::Exception`].
+
+use crate::engine::Event;
+use crate::state::Wave;
+use wavemill_sem::hwreg::{mode, status, trapsts};
+
+/// What makes a wave enter its trap handler.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Cause {
+    /// S_TRAP with this id.
+    Trap(u8),
+    /// The host asked for it, with this id.
+    Host(u8),
+    /// An exception, a single step, or a context save. The number says how many dwords before the saved PC the
+    /// instruction that caused it lies.
+    Exception(u8),
+}
+
+/// Addresses whose accesses are of interest (manual 3.10, address watch): those that are equal to `address` in the bits
+/// of `mask`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Watch {
+    /// The address.
+    pub address: u64,
+    /// Bits that must be equal.
+    pub mask: u64,
+    /// Loads count.
+    pub reads: bool,
+    /// Stores count.
+    pub writes: bool,
+    /// Atomic operations count.
+    pub atomics: bool,
+}
+
+impl Watch {
+    /// All accesses to `bytes` (a power of two) at a multiple of it.
+    pub fn new(address: u64, bytes: u64) -> Watch {
+        let mask = !(bytes.next_power_of_two() - 1);
+        Watch { address: address & mask, mask, reads: true, writes: true, atomics: true }
+    }
+
+    /// Whether one of an access' bytes is watched.
+    pub(crate) fn hit(&self, address: u64, bytes: u64) -> bool {
+        (0..bytes).any(|i| (address.wrapping_add(i) ^ self.address) & self.mask == 0)
+    }
+}
+
+impl Wave {
+    /// Installs a trap handler: its address and that of memory it may use. An address of zero leaves traps to the
+    /// machine.
+    pub fn set_trap_handler(&mut self, tba: u64, tma: u64) {
+        self.tba = tba;
+        self.tma = tma;
+        self.status |= status::TRAP_EN;
+        // Before GFX9, the addresses are operands.
+        if !self.level.is_gfx9() {
+            self.set_sgpr64(108, tba);
+            self.set_sgpr64(110, tma);
+        }
+    }
+
+    /// Address of the trap handler: TBA.
+    pub fn trap_handler(&self) -> u64 {
+        if self.level.is_gfx9() { self.tba } else { self.sgpr64(108) }
+    }
+
+    /// Address of the trap handler's memory: TMA.
+    pub fn trap_memory(&self) -> u64 {
+        if self.level.is_gfx9() { self.tma } else { self.sgpr64(110) }
+    }
+
+    /// Operand code of TTMP0.
+    pub fn ttmp_code(&self) -> u32 {
+        if self.level.is_gfx9() { 108 } else { 112 }
+    }
+
+    /// The wave is in its trap handler.
+    pub fn privileged(&self) -> bool {
+        self.status & status::PRIV != 0
+    }
+
+    /// Asks the wave to enter its trap handler as soon as it runs again. In the handler, it waits until the handler has
+    /// returned; a wave without a handler ignores it.
+    pub fn host_trap(&mut self, id: u8) {
+        self.host_trap = id;
+        self.status |= status::TRAP;
+    }
+
+    /// Lets a halted wave go on.
+    pub fn resume(&mut self) {
+        self.status &= !status::HALT;
+    }
+
+    /// Whether traps are taken now, and by code.
+    pub(crate) fn can_trap(&self) -> bool {
+        self.status & (status::TRAP_EN | status::PRIV) == status::TRAP_EN && self.trap_handler() != 0
+    }
+
+    /// Whether an exception in TRAPSTS is one that MODE lets trap.
+    pub(crate) fn enabled(&self, exceptions: u32) -> bool {
+        exceptions & trapsts::EXCP & self.mode >> mode::EXCP_EN_SHIFT != 0
+    }
+
+    /// Jumps to the trap handler. {TTMP1, TTMP0} = {0, rewind, host, id, PC} (manual 3.10).
+    pub(crate) fn enter_trap(&mut self, cause: Cause) {
+        let (rewind, host, id) = match cause {
+            Cause::Trap(id) => (0, false, id),
+            Cause::Host(id) => (0, true, id),
+            Cause::Exception(rewind) => (rewind, false, 0),
+        };
+        let word = self.pc & 0xffff_ffff_ffff
+            | u64::from(id) << 48
+            | u64::from(host) << 56
+            | u64::from(rewind & 15) << 57;
+        self.set_sgpr64(self.ttmp_code(), word);
+        self.status |= status::PRIV;
+        self.pc = self.trap_handler();
+    }
+
+    /// S_RFE: back to the program.
+    pub(crate) fn leave_trap(&mut self, pc: u64) {
+        self.status &= !status::PRIV;
+        self.pc = pc;
+    }
+
+    /// What the wave must do before its next instruction: enter its handler because the host, or SAVECTX, asked for it,
+    /// or halt. Both are ignored in the handler.
+    pub(crate) fn attend(&mut self) -> Option<Event> {
+        const ASKED: u32 = status::TRAP | status::HALT;
+        if self.status & ASKED == 0 && self.trapsts & trapsts::SAVECTX == 0 || self.privileged() {
+            return None;
+        }
+        if self.status & status::TRAP != 0 {
+            self.status &= !status::TRAP;
+            if self.can_trap() {
+                self.enter_trap(Cause::Host(self.host_trap));
+                return None;
+            }
+        }
+        if self.trapsts & trapsts::SAVECTX != 0 && self.can_trap() {
+            self.enter_trap(Cause::Exception(0));
+            return None;
+        }
+        (self.status & status::HALT != 0).then_some(Event::Halt)
+    }
+
+    /// Whether every instruction has to be looked at: somebody can see float exceptions, the wave runs step by step, or
+    /// addresses are watched.
+    pub(crate) fn single_steps(&self) -> bool {
+        const TRAPS: u32 = mode::DEBUG | mode::EXCP_EN & !(trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT);
+        self.gather_exceptions
+            || self.watches.is_some()
+            || self.mode & TRAPS != 0 && self.status & (status::TRAP_EN | status::PRIV) == status::TRAP_EN
+    }
+}
