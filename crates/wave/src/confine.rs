@@ -43,12 +43,12 @@ fn lost_vector(out: &Inst, layout: Layout) -> bool {
         Run::Valu(_) | Run::Registers | Run::Mfma => out.row.operand(Role::Vdst).is_some(),
         Run::Lds => out.row.operand(Role::Vdst).is_some(),
         Run::Memory => match out.access {
-            Some(MemAccess::Load { .. }) => !out.to_lds(),
+            Some(MemAccess::Load { .. }) => !out.goes_to_lds(),
             Some(MemAccess::Atomic { .. }) => out.returns(),
             _ => false,
         },
         Run::Formatted => {
-            out.row.operand(Role::Vdata).is_some_and(|o| o.access == Access::Write) && !out.to_lds()
+            out.row.operand(Role::Vdata).is_some_and(|o| o.access == Access::Write) && !out.goes_to_lds()
         }
         _ => false,
     }

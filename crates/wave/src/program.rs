@@ -264,7 +264,7 @@ fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout, offset: u1
 
 impl Inst {
     /// A load whose data goes to LDS.
-    pub fn to_lds(&self) -> bool {
+    pub fn goes_to_lds(&self) -> bool {
         match self.row.enc {
             Enc::Mubuf => {
                 self.row.has(flag::LDS_ONLY) || self.row.has(flag::LDS) && bits::MUBUF_LDS.get(self.bits) != 0

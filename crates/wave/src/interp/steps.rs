@@ -80,7 +80,7 @@ impl Exec<'_> {
     /// Reads in violation give zero.
     fn zero_lanes(&mut self, inst: &Inst, lanes: u64) {
         let registers = match inst.access {
-            Some(Access::Load { bytes, .. }) if !inst.to_lds() => bytes.div_ceil(4),
+            Some(Access::Load { bytes, .. }) if !inst.goes_to_lds() => bytes.div_ceil(4),
             Some(Access::Atomic { bytes, .. }) if inst.returns() => bytes.div_ceil(4),
             _ => return,
         };

@@ -49,7 +49,7 @@ impl Exec<'_> {
         let buffer = if inst.row.enc == Enc::Mubuf { Some(self.resource(inst)) } else { None };
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, buffer.as_ref(), &mut places);
-        let to_lds = inst.to_lds();
+        let to_lds = inst.goes_to_lds();
         if !to_lds && !inst.status && self.contiguous(inst, access, exec, &places)? {
             return Ok(());
         }
