@@ -1,7 +1,9 @@
 //! Chores of the project: `cargo xtask gen` writes the generated code (`--check` only says whether it is up to date),
-//! `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools.
+//! `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs other people's
+//! software on the virtual GPU.
 #![allow(missing_docs)]
 
+mod acid;
 mod llvm;
 mod table;
 
@@ -46,7 +48,9 @@ fn run(args: &[String]) -> Result<(), String> {
             llvm::mcdiff(&release()?, seed.parse().map_err(|_| format!("`{seed}` is not a seed"))?, 20_000)
         }
         ["bench"] => llvm::bench(&release()?, &root().join("tests/kernels/fixtures")),
-        _ => Err("usage: cargo xtask gen [--check] | mcdiff [SEED] | bench".into()),
+        ["acid"] => acid::run(&root(), &release()?, ""),
+        ["acid", filter] => acid::run(&root(), &release()?, filter),
+        _ => Err("usage: cargo xtask gen [--check] | mcdiff [SEED] | bench | acid [FILTER]".into()),
     }
 }
 

@@ -1,0 +1,317 @@
+//! `cargo xtask acid`: other people's software on the virtual GPU.
+//!
+//! Installs what it needs from Debian, builds the programs under `tests/` with Debian's compilers, runs each under
+//! `wavemill exec` and prints a table. A program passes when it ends with status 0 and its last line is `PASS`; lines
+//! that begin with `note:` are shown. Builds are kept by content, so that a second run only runs.
+//!
+//! A program says in comments at its top what is special about it: `// link: …` adds options for the compiler,
+//! `// exec: …` options for `wavemill exec`, `// kernels: FILE` a source to assemble whose code object is its argument,
+//! `// input: FILE` another file that is its argument, `// within: S` seconds that the best of five runs may take.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What Debian has to give.
+const PACKAGES: &[&str] = &[
+    "hipcc",
+    "libamdhip64-dev",
+    "libhiprtc-builtins5",
+    "libhsa-runtime-dev",
+    "librocprim-dev",
+    "librocrand-dev",
+    "rocm-device-libs",
+    "rocminfo",
+    "clang-15",
+    "lld-15",
+    "libomp-15-dev",
+    "gcc-12",
+    "gcc-12-offload-amdgcn",
+    "libgomp-plugin-amdgcn1",
+];
+
+/// A program that runs for longer has hung.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// A program to build and run.
+struct Item {
+    name: String,
+    /// Compiler with its options; the output's `-o` comes last.
+    build: Vec<String>,
+    sources: Vec<PathBuf>,
+    /// Options of `wavemill exec`.
+    exec: Vec<String>,
+    kernels: Option<PathBuf>,
+    input: Option<PathBuf>,
+    within: Option<f64>,
+}
+
+/// How an item went: a line about it if it passed, what went wrong if not.
+type Outcome = Result<(f64, Vec<String>), String>;
+
+/// Runs the items whose names contain the filter.
+pub fn run(root: &Path, wavemill: &Path, filter: &str) -> Result<(), String> {
+    let items: Vec<Item> = items(root)?.into_iter().filter(|i| i.name.contains(filter)).collect();
+    if items.is_empty() {
+        return Err(format!("no program's name contains `{filter}`"));
+    }
+    install()?;
+    let cache = wavemill.parent().and_then(Path::parent).ok_or("no target directory")?.join("acid");
+    std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
+    let started = Instant::now();
+    let programs = build_all(&items, &cache, wavemill)?;
+    println!("built in {:.1} s", started.elapsed().as_secs_f64());
+    let started = Instant::now();
+    let width = items.iter().map(|i| i.name.len()).max().unwrap_or(0);
+    let (mut passed, mut failed) = (0, 0);
+    for (item, program) in items.iter().zip(programs) {
+        match program.and_then(|p| execute(item, &p, wavemill)) {
+            Ok((seconds, notes)) => {
+                passed += 1;
+                println!("PASS  {:width$}  {seconds:7.3} s", item.name);
+                notes.iter().for_each(|n| println!("      {:width$}  {n}", ""));
+            }
+            Err(message) => {
+                failed += 1;
+                println!("FAIL  {:width$}", item.name);
+                message.lines().for_each(|l| println!("      | {l}"));
+            }
+        }
+    }
+    println!("ran in {:.1} s", started.elapsed().as_secs_f64());
+    println!("{passed} passed, {failed} failed");
+    if failed > 0 { Err("some programs failed".into()) } else { Ok(()) }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// The comment `// key: value` among a source's first lines.
+fn setting<'a>(source: &'a str, key: &str) -> Option<&'a str> {
+    source
+        .lines()
+        .take_while(|l| l.starts_with("//"))
+        .find_map(|l| l.trim_start_matches('/').trim().strip_prefix(key)?.strip_prefix(':'))
+        .map(str::trim)
+}
+
+fn files(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(dir).map_err(|e| format!("{}: {e}", dir.display()))?;
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|e| Some(e.ok()?.path()))
+        .filter(|p| p.extension().is_some_and(|e| e == extension))
+        .collect();
+    found.sort();
+    Ok(found)
+}
+
+/// Every program under `tests/`.
+fn items(root: &Path) -> Result<Vec<Item>, String> {
+    let mut items = Vec::new();
+    let mut add = |prefix: &str, path: &Path, suffix: &str, compiler: &str, headers: Vec<PathBuf>| {
+        let source = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        let mut build = words(compiler);
+        build.push(path.display().to_string());
+        build.extend(words(setting(&source, "link").unwrap_or("")));
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let mut sources = vec![path.to_owned()];
+        sources.extend(headers);
+        let within = setting(&source, "within").map(|t| {
+            t.trim_end_matches(['s', ' ']).parse().map_err(|_| format!("{}: within: {t}", path.display()))
+        });
+        items.push(Item {
+            name: format!("{prefix}/{stem}{suffix}"),
+            build,
+            sources,
+            exec: words(setting(&source, "exec").unwrap_or("")),
+            kernels: setting(&source, "kernels").map(|k| path.with_file_name(k)),
+            input: setting(&source, "input").map(|k| path.with_file_name(k)),
+            within: within.transpose()?,
+        });
+        Ok::<_, String>(())
+    };
+    let hip = root.join("tests/hip");
+    for path in files(&hip, "cpp")? {
+        let compiler = "hipcc --offload-arch=gfx90a -std=c++17 -O2";
+        add("hip", &path, "", compiler, files(&hip, "h")?)?;
+    }
+    let hsa = root.join("tests/hsa");
+    for path in files(&hsa, "c")? {
+        let compiler = "gcc-12 -std=c11 -Wall -Wextra -O2 -pthread";
+        add("hsa", &path, "", &format!("{compiler} -Wl,--no-as-needed -lhsa-runtime64"), files(&hsa, "h")?)?;
+    }
+    for path in files(&root.join("tests/openmp"), "c")? {
+        let clang = "clang-15 -O2 -fopenmp -fopenmp-targets=amdgcn-amd-amdhsa \
+            -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a \
+            --rocm-device-lib-path=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
+        add("openmp", &path, "-clang", clang, Vec::new())?;
+        let gcc = "gcc-12 -O2 -fopenmp -foffload=amdgcn-amdhsa -foffload-options=amdgcn-amdhsa=-march=gfx900";
+        add("openmp", &path, "-gcc", gcc, Vec::new())?;
+    }
+    // GCC 12 has no code for later GPUs than gfx906.
+    for item in items.iter_mut().filter(|i| i.name.ends_with("-gcc")) {
+        item.exec = words("--gpu vega10");
+    }
+    Ok(items)
+}
+
+/// Installs the packages that are missing.
+fn install() -> Result<(), String> {
+    let missing: Vec<&str> = PACKAGES.iter().copied().filter(|p| !installed(p)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing {}", missing.join(" "));
+    let apt = |args: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.env("DEBIAN_FRONTEND", "noninteractive").args(args).stdout(Stdio::null());
+        command.status().map_err(|e| format!("apt-get: {e}")).map(|s| s.success())
+    };
+    let install = [&["install", "--yes", "--quiet", "--no-install-recommends"], &missing[..]].concat();
+    // The lists of packages may be old or not there at all.
+    if apt(&install)? || (apt(&["update", "--quiet"])? && apt(&install)?) {
+        return Ok(());
+    }
+    Err(format!("as root: apt-get install {}", missing.join(" ")))
+}
+
+fn installed(package: &str) -> bool {
+    let query =
+        Command::new("dpkg-query").args(["--show", "--showformat=${db:Status-Status}", package]).output();
+    query.is_ok_and(|o| o.stdout == b"installed")
+}
+
+/// Builds on every processor; each program or what the compiler said.
+fn build_all(items: &[Item], cache: &Path, wavemill: &Path) -> Result<Vec<Result<PathBuf, String>>, String> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<Mutex<Option<Result<PathBuf, String>>>> =
+        items.iter().map(|_| Mutex::default()).collect();
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < items.len()) {
+                    let built = build(&items[i], cache, wavemill);
+                    *results[i].lock().expect("no builder panics") = Some(built);
+                }
+            });
+        }
+    });
+    results
+        .into_iter()
+        .map(|r| r.into_inner().ok().flatten().ok_or_else(|| "a builder ended early".to_owned()))
+        .collect()
+}
+
+/// Builds a program unless it is there already; its name has the hash of all that it is made of.
+fn build(item: &Item, cache: &Path, wavemill: &Path) -> Result<PathBuf, String> {
+    let mut hasher = DefaultHasher::new();
+    // Not the sources' paths, which differ between checkouts.
+    item.build.iter().filter(|w| !w.starts_with('/')).for_each(|w| w.hash(&mut hasher));
+    for source in &item.sources {
+        std::fs::read(source).map_err(|e| format!("{}: {e}", source.display()))?.hash(&mut hasher);
+    }
+    let stem = item.name.replace('/', "-");
+    let program = cache.join(format!("{stem}-{:016x}", hasher.finish()));
+    if !program.exists() {
+        let unfinished = program.with_extension("new");
+        let mut command = Command::new(&item.build[0]);
+        command.args(&item.build[1..]).arg("-o").arg(&unfinished).stdin(Stdio::null());
+        let output = command.output().map_err(|e| format!("{}: {e}", item.build[0]))?;
+        if !output.status.success() {
+            let messages = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{}\n{messages}", item.build.join(" ")));
+        }
+        std::fs::rename(&unfinished, &program).map_err(|e| format!("{}: {e}", unfinished.display()))?;
+    }
+    if let Some(source) = &item.kernels {
+        let mut command = Command::new(wavemill);
+        command.arg("asm").arg(source).arg("-o").arg(kernels_of(&program));
+        let output = command.output().map_err(|e| format!("wavemill: {e}"))?;
+        if !output.status.success() {
+            return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+        }
+    }
+    Ok(program)
+}
+
+fn kernels_of(program: &Path) -> PathBuf {
+    program.with_extension("co")
+}
+
+/// Runs a program under `wavemill exec`, more than once if it has to be quick.
+fn execute(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
+    let Some(within) = item.within else { return once(item, program, wavemill) };
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let (seconds, notes) = once(item, program, wavemill)?;
+        best = best.min(seconds);
+        if best <= within {
+            return Ok((best, notes));
+        }
+    }
+    Err(format!("took {best:.3} s, not {within} s"))
+}
+
+fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
+    let mut command = Command::new(wavemill);
+    command.arg("exec").args(&item.exec).arg("--").arg(program);
+    if item.kernels.is_some() {
+        command.arg(kernels_of(program));
+    }
+    command.args(&item.input);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = Instant::now();
+    let mut child = command.spawn().map_err(|e| format!("{}: {e}", wavemill.display()))?;
+    let (out, err) = (child.stdout.take(), child.stderr.take());
+    let out = std::thread::spawn(move || all(out));
+    let err = std::thread::spawn(move || all(err));
+    let status = wait(&mut child, started)?;
+    let seconds = started.elapsed().as_secs_f64();
+    let out = out.join().unwrap_or_default();
+    let err = err.join().unwrap_or_default();
+    let passed = status.is_some_and(|s| s.success()) && out.lines().last() == Some("PASS");
+    if passed {
+        let notes = out.lines().filter_map(|l| l.strip_prefix("note:")).map(|n| n.trim().to_owned());
+        return Ok((seconds, notes.collect()));
+    }
+    let end = status.map_or(format!("still ran after {} s", LIMIT.as_secs()), |s| s.to_string());
+    Err(format!("{end}\n{}{}", last(&out), last(&err)))
+}
+
+fn all(stream: Option<impl Read>) -> String {
+    let mut bytes = Vec::new();
+    if let Some(mut stream) = stream {
+        // What came before an error is what there is to show.
+        let _ = stream.read_to_end(&mut bytes);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The last lines of a text: enough to see what happened.
+fn last(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(20)..].iter().map(|l| format!("{l}\n")).collect()
+}
+
+/// The status of a child, or none when it had to be killed.
+fn wait(child: &mut std::process::Child, started: Instant) -> Result<Option<ExitStatus>, String> {
+    let mut pause = Duration::from_micros(200);
+    loop {
+        if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
+            return Ok(Some(status));
+        }
+        if started.elapsed() > LIMIT {
+            child.kill().and_then(|()| child.wait()).map_err(|e| e.to_string())?;
+            return Ok(None);
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(2));
+    }
+}
