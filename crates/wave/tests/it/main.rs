@@ -8,6 +8,7 @@ mod formats;
 mod harness;
 mod integers;
 mod matrices;
+mod memory;
 mod random;
 mod shares;
 mod system;
