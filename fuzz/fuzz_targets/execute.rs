@@ -114,11 +114,11 @@ fn run(arena: &Arena, data: &[u8]) {
     wave.mode = random.next() as u32;
     wave.status = random.next() as u32;
     wave.scratch_bytes = random.edgy(16) as u32;
-    wave.hidden_private_base = data;
     if random.one_in(2) {
         wave.set_flat_scratch(near);
     }
-    let group = GroupShared::new(random.edgy(16) as u32);
+    let mut group = GroupShared::new(random.edgy(16) as u32);
+    group.scratch_base = data;
     for _ in 0..4 {
         match engine.run(&mut wave, &group, &memory, 300) {
             Event::End | Event::Fault(_) => break,

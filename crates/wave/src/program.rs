@@ -504,7 +504,13 @@ impl Resolver {
                 if scalar { self.source(code, o.ty, false) } else { vgpr(code & 0xff) }
             }
             Form::Dpp => vgpr(code & 0xff),
-            _ if self.inst.field_of(o).width == 8 && !self.inst.is_vop3_layout() => vgpr(code),
+            // An eight-bit field names a VGPR, but for the lane number of GFX6's and GFX7's short V_READLANE.
+            _ if self.inst.field_of(o).width == 8
+                && !self.inst.is_vop3_layout()
+                && o.class != Class::Scalar =>
+            {
+                vgpr(code)
+            }
             // V_FMA_MIX constants are f32 unless op_sel_hi says the operand is f16.
             _ if self.inst.row.has(flag::MIX) => {
                 let hi = bits::VOP3P_OP_SEL_HI.get(word) | bits::VOP3P_OP_SEL_HI2.get(word) << 2;

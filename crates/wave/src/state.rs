@@ -97,9 +97,6 @@ pub struct Wave {
     pub lds_bytes: u32,
     /// Bytes of scratch each lane has. Accesses beyond it fault.
     pub scratch_bytes: u32,
-    /// Where private memory begins on GFX7 and GFX8, whose FLAT_SCRATCH_HI counts 256-byte units from here; GFX9's
-    /// FLAT_SCRATCH is an address itself.
-    pub hidden_private_base: u64,
     /// What S_MEMTIME reads.
     pub clock: Clock,
     /// Instructions executed since the wave was made.
@@ -133,7 +130,6 @@ impl Wave {
             hw_id: 0,
             lds_bytes: 0,
             scratch_bytes: 0,
-            hidden_private_base: 0,
             clock: Clock::Host,
             counters: Counters::default(),
             vgprs: Vec::new(),
@@ -168,7 +164,6 @@ impl Wave {
         self.hw_id = 0;
         self.lds_bytes = 0;
         self.scratch_bytes = 0;
-        self.hidden_private_base = 0;
         self.counters = Counters::default();
         self.ticket = None;
         self.set_exec(!0);
@@ -269,13 +264,14 @@ impl Wave {
         self.set_sgpr64(self.flat_scratch_code(), value);
     }
 
-    /// The address of this wave's private memory, lane 0.
-    pub(crate) fn scratch_base(&self) -> u64 {
+    /// The address of this wave's private memory, lane 0. Before GFX9, FLAT_SCRATCH counts from the dispatch's scratch, in
+    /// units of 256 bytes.
+    pub(crate) fn scratch_base(&self, dispatch: u64) -> u64 {
         let flat = self.flat_scratch();
         if self.level.is_gfx9() {
             return flat;
         }
-        self.hidden_private_base.wrapping_add((flat >> 32) << 8)
+        dispatch.wrapping_add((flat >> 32) << 8)
     }
 
     /// A vector register: v0 up, then a0 up from `shape().vgprs`.

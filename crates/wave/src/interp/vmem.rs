@@ -107,7 +107,7 @@ impl Exec<'_> {
     /// The address of a byte of a lane's private memory: a dword per lane, lane after lane (manual 10.5).
     fn swizzled(&self, offset: u32, lane: usize) -> u64 {
         let swizzled = (offset as u64 & !3) * 64 + lane as u64 * 4 + (offset as u64 & 3);
-        self.wave.scratch_base().wrapping_add(swizzled)
+        self.wave.scratch_base(self.group.scratch_base).wrapping_add(swizzled)
     }
 
     /// TFE and LWE: the register behind the data says that nothing was missing. What is missing here is a fault.
@@ -197,7 +197,8 @@ impl Exec<'_> {
                             .base
                             .wrapping_add(a)
                             .wrapping_add(buffer.scalar.wrapping_add(offset) as u64);
-                        out[lane] = Place::Global(a);
+                        // Addresses have 48 bits; compilers put negative offsets into the descriptor's base.
+                        out[lane] = Place::Global(a & 0xffff_ffff_ffff);
                         continue;
                     }
                     let index = if idxen { self.lane(address, 0, lane) } else { 0 };

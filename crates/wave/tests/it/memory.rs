@@ -417,7 +417,7 @@ fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
             for r in [DATA, DATA + 8] {
                 for half in [0, (n / 4) as u16] {
                     // Now and then the operand is what memory holds, so that comparisons succeed.
-                    let same = random.next() % 3 == 0;
+                    let same = random.next().is_multiple_of(3);
                     let v = if same { memory.get(row.enc, lane, at, n) } else { operand(random, op, n) };
                     wave.vgpr_mut(r + half).expect("data")[lane] = v as u32;
                     if n == 8 {
@@ -527,7 +527,7 @@ fn scalar(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
     }
     let word = |m: &[u8], at: usize| u32::from_le_bytes(m[at..at + 4].try_into().expect("four bytes"));
     if let Access::Atomic("cmpswap", n) = access
-        && random.next() % 2 == 0
+        && random.next().is_multiple_of(2)
     {
         for i in 0..n / 4 {
             wave.set_sgpr((16 + n / 4 + i) as u32, word(&memory, 8 + 4 * i));
