@@ -7,11 +7,9 @@ use crate::expr::{Expr, Op};
 use crate::object::{Address, Object, RelocationTarget};
 use crate::section::{Section, flags, types};
 use crate::symbol::{Binding, SymId, SymType, Symbol, Symbols, Visibility};
-use wavemill_object::elf::{self, SHN_AMDGPU_LDS, STT_AMDGPU_HSA_KERNEL};
+use wavemill_object::elf::{self, SHN_ABS, SHN_AMDGPU_LDS, SHN_COMMON, STT_AMDGPU_HSA_KERNEL};
 use wavemill_object::write::{self, Home};
 
-const SHN_ABS: u16 = 0xfff1;
-const SHN_COMMON: u16 = 0xfff2;
 const STT_SECTION: u8 = 3;
 
 /// Writes the object of an assembly that had no errors.

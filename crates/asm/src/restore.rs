@@ -12,17 +12,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use wavemill_isa::Target;
 use wavemill_object::descriptor::{self, Descriptor};
-use wavemill_object::elf::{self, SHN_AMDGPU_LDS, STT_AMDGPU_HSA_KERNEL};
+use wavemill_object::elf::{
+    self, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHN_AMDGPU_LDS, SHT_NOBITS, SHT_PROGBITS, STT_AMDGPU_HSA_KERNEL,
+};
 use wavemill_object::kernel_code;
 use wavemill_object::metadata::{Value, to_yaml, v2};
 use wavemill_object::read::{Error, File, Kind, Relocation, Section, Symbol};
 use wavemill_object::target_id::{Os, TargetId};
 
-const SHF_WRITE: u64 = 1;
-const SHF_ALLOC: u64 = 2;
-const SHF_EXEC: u64 = 4;
-const SHT_NOBITS: u32 = 8;
-const SHT_PROGBITS: u32 = 1;
 /// Sections that a linker makes.
 const MADE: [&str; 3] = [".dynamic", ".got", ".relro_padding"];
 
@@ -208,14 +205,15 @@ impl<'f, 'a> Source<'f, 'a> {
     fn relocations(&mut self) -> Result<Relocations, Error> {
         let mut all = HashMap::new();
         if self.is_linked() {
-            for r in self.file.relocations(0)? {
+            let symbols = self.file.dynamic_symbols()?;
+            for r in self.file.dynamic_relocations()? {
                 let Some((section, at)) = self.place(r.offset) else { continue };
                 let expression = match r.ty {
                     elf::R_AMDGPU_RELATIVE64 => self.place(r.addend as u64).map(|(s, at)| {
                         self.anchors.insert((s, at));
                         anchor(s, at)
                     }),
-                    _ => self.expression(&r, ""),
+                    _ => symbols.get(r.symbol as usize).and_then(|s| self.expression(&r, s, "")),
                 };
                 if let Some(expression) = expression {
                     all.insert((section, at), (expression, 8));
@@ -238,7 +236,8 @@ impl<'f, 'a> Source<'f, 'a> {
                     _ => "",
                 };
                 let size = elf::reloc_type(r.ty).map_or(0, |t| t.size);
-                if let Some(expression) = self.expression(&r, suffix) {
+                let symbol = self.file.symbols.get(r.symbol as usize);
+                if let Some(expression) = symbol.and_then(|s| self.expression(&r, s, suffix)) {
                     all.insert((section, r.offset), (expression, size));
                 }
             }
@@ -253,8 +252,7 @@ impl<'f, 'a> Source<'f, 'a> {
         Some((number as u32, address - self.file.sections[number].address))
     }
 
-    fn expression(&mut self, r: &Relocation, suffix: &str) -> Option<String> {
-        let symbol = self.file.symbols.get(r.symbol as usize)?;
+    fn expression(&mut self, r: &Relocation, symbol: &Symbol<'_>, suffix: &str) -> Option<String> {
         if symbol.name.is_empty() {
             let at = symbol.value.wrapping_add_signed(r.addend);
             let size = self.file.sections.get(symbol.section as usize)?.size;
@@ -289,7 +287,7 @@ impl<'f, 'a> Source<'f, 'a> {
             return;
         }
         let flag = |bit: u64, c: &'static str| if section.flags & bit != 0 { c } else { "" };
-        let flags = format!("a{}{}", flag(SHF_WRITE, "w"), flag(SHF_EXEC, "x"));
+        let flags = format!("a{}{}", flag(SHF_WRITE, "w"), flag(SHF_EXECINSTR, "x"));
         let ty = if section.ty == SHT_NOBITS { "nobits" } else { "progbits" };
         self.line(format_args!("\n\t.section {},\"{flags}\",@{ty}", spelt(section.name)));
         if section.align > 1 {
@@ -304,7 +302,7 @@ impl<'f, 'a> Source<'f, 'a> {
             Some(_) => labels.iter().map(|(at, s)| *at..(*at + s[0].size as usize).min(whole.end)).collect(),
         };
         for range in ranges {
-            if section.flags & SHF_EXEC != 0 {
+            if section.flags & SHF_EXECINSTR != 0 {
                 self.code(number, range, &labels, &anchors, relocations);
             } else {
                 self.data(number, range, &labels, &anchors, relocations);

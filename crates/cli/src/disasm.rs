@@ -10,11 +10,10 @@ use wavemill_asm::objdump::{Before, Label, Objdump, Part, Shows};
 use wavemill_asm::restore;
 use wavemill_asm::suggest::closest;
 use wavemill_isa::{Target, target};
-use wavemill_object::elf::STT_AMDGPU_HSA_KERNEL;
+use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL};
 use wavemill_object::lines::{Line, Lines};
 use wavemill_object::read::{File, Section};
 
-const SHF_EXECINSTR: u64 = 4;
 const STT_OBJECT: u8 = 1;
 const STT_SECTION: u8 = 3;
 const STT_FILE: u8 = 4;

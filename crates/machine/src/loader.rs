@@ -10,20 +10,16 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use wavemill_isa::{Target, target};
-use wavemill_object::elf;
+use wavemill_object::elf::{self, SHF_EXECINSTR};
 use wavemill_object::link::{self, Input};
-use wavemill_object::read::{File, Kind, Relocation};
+use wavemill_object::read::{self, File, Kind, Relocation};
 use wavemill_object::target_id::{Setting, TargetId};
 
 const PT_LOAD: u32 = 1;
 const PF_X: u32 = 1;
 const PF_W: u32 = 2;
-const SHT_DYNSYM: u32 = 11;
-const SHT_RELA: u32 = 4;
-const SHF_ALLOC: u64 = 2;
-const SHF_EXECINSTR: u64 = 4;
-const SHN_UNDEF: u16 = 0;
-const SHN_ABS: u16 = 0xfff1;
+const SHN_UNDEF: u32 = elf::SHN_UNDEF as u32;
+const SHN_ABS: u32 = elf::SHN_ABS as u32;
 const STB_WEAK: u8 = 2;
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
@@ -155,8 +151,9 @@ pub fn load(
     let (id, theirs) = target_of(&file)?;
     check_target(target, &theirs, &id)?;
     let (region, bias) = map_segments(memory, &file, name)?;
-    let symbols = dynamic_symbols(&file)?;
-    for relocation in relocations(&file)? {
+    let broken = |e: read::Error| LoadError(e.to_string());
+    let symbols = file.dynamic_symbols().map_err(broken)?;
+    for relocation in file.dynamic_relocations().map_err(broken)? {
         relocate(&region, bias, &relocation, &symbols, externs)?;
     }
     let calls = makes_calls(&file, target);
@@ -260,59 +257,12 @@ fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Resul
     Ok((region, bias))
 }
 
-struct DynamicSymbol<'a> {
-    name: &'a str,
-    value: u64,
-    section: u16,
-    weak: bool,
-}
-
-/// The symbols that dynamic relocations mean: those of `.dynsym`.
-fn dynamic_symbols<'a>(file: &File<'a>) -> Result<Vec<DynamicSymbol<'a>>, LoadError> {
-    let Some(table) = file.sections.iter().find(|s| s.ty == SHT_DYNSYM) else { return Ok(Vec::new()) };
-    let names = file.sections.get(table.link as usize).map_or(&[][..], |s| s.data);
-    let mut symbols = Vec::with_capacity(table.data.len() / 24);
-    for raw in table.data.chunks_exact(24) {
-        let word = |at: usize| u32::from_le_bytes(raw[at..at + 4].try_into().unwrap_or_default());
-        let name = names.get(word(0) as usize..).unwrap_or(&[]);
-        let end = name.iter().position(|&b| b == 0).unwrap_or(0);
-        symbols.push(DynamicSymbol {
-            name: std::str::from_utf8(&name[..end]).unwrap_or("\u{fffd}"),
-            value: u64::from(word(8)) | u64::from(word(12)) << 32,
-            section: u16::from_le_bytes([raw[6], raw[7]]),
-            weak: raw[4] >> 4 == STB_WEAK,
-        });
-    }
-    Ok(symbols)
-}
-
-/// The relocations a loader applies: of tables that are themselves loaded, and mean `.dynsym`.
-fn relocations(file: &File<'_>) -> Result<Vec<Relocation>, LoadError> {
-    let mut all = Vec::new();
-    for table in file.sections.iter().filter(|s| s.ty == SHT_RELA && s.flags & SHF_ALLOC != 0) {
-        if table.data.len() % 24 != 0 {
-            return fail(format!("{} is not a whole number of relocations", table.name));
-        }
-        all.extend(table.data.chunks_exact(24).map(|r| {
-            let word = |at: usize| u64::from_le_bytes(r[at..at + 8].try_into().unwrap_or_default());
-            let info = word(8);
-            Relocation {
-                offset: word(0),
-                ty: info as u32,
-                symbol: (info >> 32) as u32,
-                addend: word(16) as i64,
-            }
-        }));
-    }
-    Ok(all)
-}
-
 /// Applies one dynamic relocation (AMDGPU guide, "Relocation Records").
 fn relocate(
     region: &Region,
     bias: u64,
     r: &Relocation,
-    symbols: &[DynamicSymbol<'_>],
+    symbols: &[read::Symbol<'_>],
     externs: &HashMap<String, u64>,
 ) -> Result<(), LoadError> {
     if r.ty == elf::R_AMDGPU_NONE {
@@ -332,7 +282,7 @@ fn relocate(
             SHN_UNDEF if r.symbol == 0 => bias,
             SHN_UNDEF => match externs.get(symbol.name) {
                 Some(&address) => address,
-                None if symbol.weak => 0,
+                None if symbol.binding == STB_WEAK => 0,
                 None => return fail(format!("nobody defines the symbol {}", symbol.name)),
             },
             SHN_ABS => symbol.value,

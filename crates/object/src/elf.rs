@@ -25,6 +25,63 @@ pub const EF_AMDGPU_FEATURE_SRAMECC_V4: u32 = 0xc00;
 /// Code object v6: mask of the generic processor's version.
 pub const EF_AMDGPU_GENERIC_VERSION: u32 = 0xff00_0000;
 
+/// No section: the first of every file.
+pub const SHT_NULL: u32 = 0;
+/// Contents that mean what the section's name says.
+pub const SHT_PROGBITS: u32 = 1;
+/// The symbol table.
+pub const SHT_SYMTAB: u32 = 2;
+/// A string table.
+pub const SHT_STRTAB: u32 = 3;
+/// Relocations with addends.
+pub const SHT_RELA: u32 = 4;
+/// The older hash table of dynamic symbols.
+pub const SHT_HASH: u32 = 5;
+/// What a loader needs to know.
+pub const SHT_DYNAMIC: u32 = 6;
+/// Notes.
+pub const SHT_NOTE: u32 = 7;
+/// Room in memory, nothing in the file.
+pub const SHT_NOBITS: u32 = 8;
+/// Relocations without addends.
+pub const SHT_REL: u32 = 9;
+/// The dynamic symbols.
+pub const SHT_DYNSYM: u32 = 11;
+/// Sections that are kept or dropped together.
+pub const SHT_GROUP: u32 = 17;
+/// The newer hash table of dynamic symbols.
+pub const SHT_GNU_HASH: u32 = 0x6fff_fff6;
+/// Symbols whose addresses matter, for linkers that fold code.
+pub const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
+
+/// The section is written to when the code runs.
+pub const SHF_WRITE: u64 = 1;
+/// It is loaded.
+pub const SHF_ALLOC: u64 = 2;
+/// It is code.
+pub const SHF_EXECINSTR: u64 = 4;
+/// Equal elements may be merged.
+pub const SHF_MERGE: u64 = 0x10;
+/// Its elements are strings.
+pub const SHF_STRINGS: u64 = 0x20;
+/// `sh_info` is a section's number.
+pub const SHF_INFO_LINK: u64 = 0x40;
+/// Its order is that of the section it is linked to.
+pub const SHF_LINK_ORDER: u64 = 0x80;
+/// It belongs to a group.
+pub const SHF_GROUP: u64 = 0x200;
+/// It starts with a header that says how its contents are compressed.
+pub const SHF_COMPRESSED: u64 = 0x800;
+/// A linker leaves it out.
+pub const SHF_EXCLUDE: u64 = 0x8000_0000;
+
+/// Section number of an undefined symbol.
+pub const SHN_UNDEF: u16 = 0;
+/// Section number of a symbol that is a number.
+pub const SHN_ABS: u16 = 0xfff1;
+/// Section number of a symbol that is common storage.
+pub const SHN_COMMON: u16 = 0xfff2;
+
 /// Section index of a symbol in LDS, placed by the linker.
 pub const SHN_AMDGPU_LDS: u16 = 0xff00;
 /// Symbol type of a kernel in code object v1 and v2.

@@ -130,7 +130,7 @@ fn relocated<'a>(file: &File<'a>, number: u32, data: &'a [u8]) -> Result<Cow<'a,
         let Some(symbol) = file.symbols.get(r.symbol as usize) else { continue };
         let home = file.sections.get(symbol.section as usize);
         // Only what is loaded has an address; debugging sections refer to each other by offset.
-        let start = if home.is_some_and(|s| s.flags & 2 != 0) { base(symbol.section) } else { 0 };
+        let start = if home.is_some_and(|s| s.flags & elf::SHF_ALLOC != 0) { base(symbol.section) } else { 0 };
         let value = start.wrapping_add(symbol.value).wrapping_add_signed(r.addend);
         let size = match r.ty {
             elf::R_AMDGPU_ABS64 => 8,

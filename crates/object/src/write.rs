@@ -1,19 +1,11 @@
 //! Writing relocatable ELF objects: a plain model in, bytes out, in the order LLVM's assembler has.
 
-use crate::elf::EM_AMDGPU;
+use crate::elf::{
+    EM_AMDGPU, SHF_EXCLUDE, SHF_GROUP, SHF_INFO_LINK, SHT_GROUP, SHT_LLVM_ADDRSIG, SHT_NOBITS, SHT_REL, SHT_RELA, SHT_STRTAB,
+    SHT_SYMTAB,
+};
 use crate::strtab;
 
-/// `sh_type` of a symbol table.
-const SHT_SYMTAB: u32 = 2;
-const SHT_STRTAB: u32 = 3;
-const SHT_RELA: u32 = 4;
-const SHT_REL: u32 = 9;
-const SHT_NOBITS: u32 = 8;
-const SHT_GROUP: u32 = 17;
-const SHT_LLVM_ADDRSIG: u32 = 0x6fff_4c03;
-const SHF_INFO_LINK: u64 = 0x40;
-const SHF_GROUP: u64 = 0x200;
-const SHF_EXCLUDE: u64 = 0x8000_0000;
 const GRP_COMDAT: u32 = 1;
 const HEADER_SIZE: usize = 64;
 /// Section numbers from here on have other meanings.

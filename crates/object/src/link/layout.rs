@@ -3,26 +3,12 @@
 use super::relocate::Relocations;
 use super::resolve::{Globals, WEAK};
 use super::{Object, output};
+use crate::elf::{
+    SHF_ALLOC, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHN_ABS,
+    SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS, SHT_RELA, SHT_STRTAB, SHT_SYMTAB,
+};
 use std::collections::HashMap;
 
-pub(super) const SHT_PROGBITS: u32 = 1;
-pub(super) const SHT_SYMTAB: u32 = 2;
-pub(super) const SHT_STRTAB: u32 = 3;
-pub(super) const SHT_RELA: u32 = 4;
-pub(super) const SHT_HASH: u32 = 5;
-pub(super) const SHT_DYNAMIC: u32 = 6;
-pub(super) const SHT_NOTE: u32 = 7;
-pub(super) const SHT_NOBITS: u32 = 8;
-pub(super) const SHT_DYNSYM: u32 = 11;
-pub(super) const SHT_GNU_HASH: u32 = 0x6fff_fff6;
-pub(super) const SHF_WRITE: u64 = 1;
-pub(super) const SHF_ALLOC: u64 = 2;
-pub(super) const SHF_EXECINSTR: u64 = 4;
-const SHF_MERGE: u64 = 0x10;
-const SHF_STRINGS: u64 = 0x20;
-const SHF_INFO_LINK: u64 = 0x40;
-const SHF_LINK_ORDER: u64 = 0x80;
-const SHF_GROUP: u64 = 0x200;
 
 /// Segments start in pages of their own.
 pub(super) const PAGE: u64 = 0x1000;
@@ -422,7 +408,7 @@ impl Layout {
         match object.places.get(symbol.section as usize) {
             Some(Some((section, _))) => self.now(*section) as u16,
             _ if symbol.section == 0 => 0,
-            _ => 0xfff1,
+            _ => SHN_ABS,
         }
     }
 }

@@ -144,7 +144,7 @@ fn check_linkable(name: &str, file: &File<'_>) -> Result<(), Error> {
     if file.kind != Kind::Relocatable {
         return Err(Error::new(name, "it is linked already; a relocatable object is needed"));
     }
-    if let Some(section) = file.sections.iter().find(|s| s.ty == 9) {
+    if let Some(section) = file.sections.iter().find(|s| s.ty == elf::SHT_REL) {
         let message = format!(
             "{} has relocations without addends, which only other runtimes than HSA use",
             section.name

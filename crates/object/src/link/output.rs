@@ -1,10 +1,10 @@
 //! The output file's contents: symbol tables, hash tables, dynamic section, relocated words, headers.
 
-use super::layout::{Layout, SHT_NOBITS, Section, Segment, binding};
+use super::layout::{Layout, Section, Segment, binding};
 use super::relocate::{Dynamic, Relocations, Target, is_preemptible};
 use super::resolve::Globals;
 use super::{Error, Header, Object};
-use crate::elf;
+use crate::elf::{self, SHF_ALLOC, SHT_NOBITS};
 use std::collections::HashMap;
 
 /// The second bit of the bloom filter is the hash shifted by this.
@@ -521,7 +521,7 @@ fn apply(
 /// Does the loader fill the place in?
 fn is_dynamic(place: &super::relocate::Place, object: &Object<'_>, relocations: &Relocations) -> bool {
     let flags = object.file.sections[place.section].flags;
-    flags & super::layout::SHF_ALLOC != 0
+    flags & SHF_ALLOC != 0
         && relocations.filled.contains(&(place.object, place.section, place.relocation.offset))
 }
 

@@ -1,9 +1,9 @@
 //! What relocations ask for: entries of the global offset table, work for the loader, words to fill in.
 
-use super::layout::{Layout, SHF_ALLOC, SHF_WRITE};
+use super::layout::Layout;
 use super::resolve::Globals;
 use super::{Error, Object};
-use crate::elf::{self, reloc_type};
+use crate::elf::{self, SHF_ALLOC, SHF_WRITE, reloc_type};
 use crate::read::Relocation;
 use std::collections::{HashMap, HashSet};
 
@@ -58,7 +58,7 @@ pub(super) fn is_preemptible(target: Target, symbols: &Globals<'_>) -> bool {
 
 /// Is the target a number rather than an address?
 pub(super) fn is_absolute(target: Target, objects: &[Object<'_>], symbols: &Globals<'_>) -> bool {
-    let absolute = |object: usize, symbol: usize| objects[object].file.symbols[symbol].section == 0xfff1;
+    let absolute = |object: usize, symbol: usize| objects[object].file.symbols[symbol].section == u32::from(elf::SHN_ABS);
     match target {
         Target::None => true,
         Target::Global(id) => match symbols.all[id].definition {

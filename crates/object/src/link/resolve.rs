@@ -1,16 +1,19 @@
 //! Which objects take part, and which definition each name means.
 
 use super::{Error, Input, Object, Options, check_linkable};
-use crate::elf::SHN_AMDGPU_LDS;
+use crate::elf::{self, SHF_EXCLUDE, SHN_AMDGPU_LDS, SHT_GROUP};
 use crate::read::{File, Symbol};
 use std::collections::{HashMap, HashSet};
 
-const SHN_COMMON: u32 = 0xfff2;
-const SHT_GROUP: u32 = 17;
-const SHT_NULL: u32 = 0;
 /// Symbol tables, string tables, relocations: made anew. The rest is advice to linkers that this one does not take.
-const MADE_ANEW: [u32; 6] = [SHT_NULL, 2, 3, 4, SHT_GROUP, 0x6fff_4c03];
-const SHF_EXCLUDE: u64 = 0x8000_0000;
+const MADE_ANEW: [u32; 6] = [
+    elf::SHT_NULL,
+    elf::SHT_SYMTAB,
+    elf::SHT_STRTAB,
+    elf::SHT_RELA,
+    SHT_GROUP,
+    elf::SHT_LLVM_ADDRSIG,
+];
 const ARCHIVE: &[u8] = b"!<arch>\n";
 
 /// `STB_WEAK`.
@@ -217,7 +220,7 @@ impl<'a> Globals<'a> {
             if !global.is_defined() {
                 global.weak &= weak;
             }
-        } else if symbol.section == SHN_COMMON {
+        } else if symbol.section == u32::from(elf::SHN_COMMON) {
             if global.definition.is_none() {
                 let (size, align) = global.common.unwrap_or((0, 1));
                 global.common = Some((size.max(symbol.size), align.max(symbol.value)));

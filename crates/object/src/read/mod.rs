@@ -203,7 +203,10 @@ impl<'a> File<'a> {
         file.read_sections(header)?;
         file.check_overlaps(header.e_shoff.get(LE))?;
         file.read_segments(header)?;
-        file.read_symbols(header)?;
+        file.symbols = file.read_symbols(raw::SHT_SYMTAB)?;
+        if file.symbols.is_empty() {
+            file.symbols = file.read_symbols(raw::SHT_DYNSYM)?;
+        }
         Ok(file)
     }
 
@@ -282,47 +285,39 @@ impl<'a> File<'a> {
         Ok(())
     }
 
-    fn read_symbols(&mut self, header: &RawHeader) -> Result<(), Error> {
-        // The table has been read before, so it can be read again.
-        let Ok(table) = header.sections(LE, self.data) else { return Ok(()) };
-        for ty in [raw::SHT_SYMTAB, raw::SHT_DYNSYM] {
-            let part = || if ty == raw::SHT_SYMTAB { ".symtab" } else { ".dynsym" };
-            let section = self.sections.iter().find(|s| s.ty == ty.0);
-            let at = section.map(|s| s.offset);
-            if let Some(s) = section
-                && (s.entsize != 24 || s.data.len() % 24 != 0)
-            {
-                let message =
-                    format!("{} bytes in entries of {}, where symbols have 24", s.data.len(), s.entsize);
-                return Err(Error::new(part(), at, message));
-            }
-            let symbols =
-                table.symbols(LE, self.data, ty).map_err(|e| Error::new(part(), at, e.to_string()))?;
-            if symbols.is_empty() {
-                continue;
-            }
-            self.symbols.reserve(symbols.len());
-            for (number, symbol) in symbols.iter().enumerate() {
-                let name = symbols.symbol_name(LE, symbol).map_err(|e| {
-                    let offset =
-                        self.sections.get(symbols.section().0).map(|s| s.offset + 24 * number as u64);
-                    Error::new(part(), offset, e.to_string())
-                })?;
-                let section =
-                    symbols.shndx(LE, SymbolIndex(number)).filter(|_| symbol.st_shndx(LE).0 == 0xffff);
-                self.symbols.push(Symbol {
-                    name: text(name),
-                    ty: symbol.st_type().0,
-                    binding: symbol.st_bind().0,
-                    other: symbol.st_other.0,
-                    section: section.unwrap_or(symbol.st_shndx(LE).0.into()),
-                    value: symbol.st_value(LE),
-                    size: symbol.st_size(LE),
-                });
-            }
-            return Ok(());
+    /// The symbols of the first table of a type; nothing when there is no such table.
+    fn read_symbols(&self, ty: object::elf::SectionType) -> Result<Vec<Symbol<'a>>, Error> {
+        let part = || if ty == raw::SHT_SYMTAB { ".symtab" } else { ".dynsym" };
+        let section = self.sections.iter().find(|s| s.ty == ty.0);
+        let at = section.map(|s| s.offset);
+        let broken = |at: Option<u64>, e: object::Error| Error::new(part(), at, e.to_string());
+        if let Some(s) = section
+            && (s.entsize != 24 || s.data.len() % 24 != 0)
+        {
+            let message =
+                format!("{} bytes in entries of {}, where symbols have 24", s.data.len(), s.entsize);
+            return Err(Error::new(part(), at, message));
         }
-        Ok(())
+        let header = RawHeader::parse(self.data).map_err(|e| broken(at, e))?;
+        let table = header.sections(LE, self.data).map_err(|e| broken(at, e))?;
+        let symbols = table.symbols(LE, self.data, ty).map_err(|e| broken(at, e))?;
+        let mut all = Vec::with_capacity(symbols.len());
+        for (number, symbol) in symbols.iter().enumerate() {
+            let name = symbols.symbol_name(LE, symbol);
+            let name = name.map_err(|e| broken(at.map(|a| a + 24 * number as u64), e))?;
+            let section =
+                symbols.shndx(LE, SymbolIndex(number)).filter(|_| symbol.st_shndx(LE).0 == 0xffff);
+            all.push(Symbol {
+                name: text(name),
+                ty: symbol.st_type().0,
+                binding: symbol.st_bind().0,
+                other: symbol.st_other.0,
+                section: section.unwrap_or(symbol.st_shndx(LE).0.into()),
+                value: symbol.st_value(LE),
+                size: symbol.st_size(LE),
+            });
+        }
+        Ok(all)
     }
 
     /// The first section of a name.
@@ -330,14 +325,26 @@ impl<'a> File<'a> {
         self.sections.iter().find(|s| s.name == name)
     }
 
-    /// The relocations that apply to a section, by its number; in linked files all of them are in one table, which
-    /// is given for number 0.
+    /// The relocations that apply to a section of a relocatable file, by its number. Their symbols are those of
+    /// [`File::symbols`].
     pub fn relocations(&self, section: u32) -> Result<Vec<Relocation>, Error> {
+        self.relocations_of(|table| self.kind == Kind::Relocatable && table.info == section)
+    }
+
+    /// The relocations that a loader applies to a linked file: those of tables that are loaded themselves. Their
+    /// symbols are [`File::dynamic_symbols`].
+    pub fn dynamic_relocations(&self) -> Result<Vec<Relocation>, Error> {
+        self.relocations_of(|table| self.kind != Kind::Relocatable && table.flags & elf::SHF_ALLOC != 0)
+    }
+
+    /// The symbols that other code objects see, with the numbers that dynamic relocations call them by.
+    pub fn dynamic_symbols(&self) -> Result<Vec<Symbol<'a>>, Error> {
+        self.read_symbols(raw::SHT_DYNSYM)
+    }
+
+    fn relocations_of(&self, wanted: impl Fn(&Section<'_>) -> bool) -> Result<Vec<Relocation>, Error> {
         let mut all = Vec::new();
-        for table in self.sections.iter().filter(|s| s.ty == raw::SHT_RELA.0) {
-            if self.kind == Kind::Relocatable && table.info != section {
-                continue;
-            }
+        for table in self.sections.iter().filter(|s| s.ty == raw::SHT_RELA.0 && wanted(s)) {
             if table.data.len() % 24 != 0 {
                 let message = format!("{} bytes are no whole number of relocations", table.data.len());
                 return Err(Error::new(table.name, Some(table.offset), message));

@@ -1,22 +1,10 @@
 //! The commands on code objects, on objects that compilers made. What is expected comes from LLVM's tools, by
 //! `crates/object/tests/fixtures/make`; `objdiff.py` compares in bulk.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use crate::{scratch, wavemill};
 
 fn fixture(name: &str) -> String {
     format!("{}/../object/tests/fixtures/objects/{name}", env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A place for a test's files.
-fn scratch(name: &str) -> PathBuf {
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&path).unwrap();
-    path
-}
-
-fn wavemill(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wavemill")).args(args).output().unwrap()
 }
 
 /// What a command that must succeed prints.

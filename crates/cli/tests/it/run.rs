@@ -1,7 +1,8 @@
 //! `wavemill run` as a user meets it.
 
+use crate::{scratch, wavemill};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -11,15 +12,8 @@ fn fixture(name: &str) -> String {
     repository().join("tests/kernels/fixtures").join(name).display().to_string()
 }
 
-/// A directory of its own for a test.
-fn scratch(name: &str) -> PathBuf {
-    let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
-}
-
 fn run(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_wavemill")).arg("run").args(arguments).output().unwrap()
+    wavemill(&[&["run"], arguments].concat())
 }
 
 fn stdout(output: &Output) -> String {

@@ -1,0 +1,19 @@
+//! One test binary for the command.
+
+mod objects;
+mod run;
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// A directory of its own for a test.
+fn scratch(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// What the command answers.
+fn wavemill(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_wavemill")).args(args).output().unwrap()
+}
