@@ -13,7 +13,8 @@ use std::fmt::Write as _;
 use wavemill_isa::Target;
 use wavemill_object::descriptor::{self, Descriptor};
 use wavemill_object::elf::{
-    self, SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHN_AMDGPU_LDS, SHT_NOBITS, SHT_PROGBITS, STT_AMDGPU_HSA_KERNEL,
+    self, SHF_ALLOC, SHF_EXECINSTR, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHN_AMDGPU_LDS, SHT_NOBITS,
+    SHT_PROGBITS, STT_AMDGPU_HSA_KERNEL,
 };
 use wavemill_object::kernel_code;
 use wavemill_object::metadata::{Value, to_yaml, v2};
@@ -286,10 +287,7 @@ impl<'f, 'a> Source<'f, 'a> {
         } else if labels.is_empty() {
             return;
         }
-        let flag = |bit: u64, c: &'static str| if section.flags & bit != 0 { c } else { "" };
-        let flags = format!("a{}{}", flag(SHF_WRITE, "w"), flag(SHF_EXECINSTR, "x"));
-        let ty = if section.ty == SHT_NOBITS { "nobits" } else { "progbits" };
-        self.line(format_args!("\n\t.section {},\"{flags}\",@{ty}", spelt(section.name)));
+        self.section_directive(number, section);
         if section.align > 1 {
             self.line(format_args!("\t.p2align {}", section.align.trailing_zeros()));
         }
@@ -308,6 +306,28 @@ impl<'f, 'a> Source<'f, 'a> {
                 self.data(number, range, &labels, &anchors, relocations);
             }
         }
+    }
+
+    fn section_directive(&mut self, number: usize, section: &Section<'_>) {
+        // Linked sections may be of several kinds, which leaves the flag without a size.
+        let merged = section.flags & SHF_MERGE != 0 && section.entsize != 0;
+        let group = self.file.group_of(number as u32).filter(|_| !self.is_linked());
+        let mut flags = String::from("a");
+        for (has, letter) in [
+            (section.flags & SHF_WRITE != 0, 'w'),
+            (section.flags & SHF_EXECINSTR != 0, 'x'),
+            (merged, 'M'),
+            (merged && section.flags & SHF_STRINGS != 0, 'S'),
+            (group.is_some(), 'G'),
+        ] {
+            flags.extend(has.then_some(letter));
+        }
+        let ty = if section.ty == SHT_NOBITS { "nobits" } else { "progbits" };
+        let entsize = if merged { format!(",{}", section.entsize) } else { String::new() };
+        let group = group.map_or(String::new(), |g| {
+            format!(",{}{}", spelt(g.signature), if g.comdat { ",comdat" } else { "" })
+        });
+        self.line(format_args!("\n\t.section {},\"{flags}\",@{ty}{entsize}{group}", spelt(section.name)));
     }
 
     fn nobits(

@@ -1,7 +1,8 @@
 //! `wavemill inspect`: what a code object holds, for people and (`--json`) for programs.
 //!
-//! `facts` works out what there is to say about kernels; `text` and `json` say it.
+//! `facts` works out what there is to say about kernels; `text` and `json` say it. `debug` shows debugging information.
 
+mod debug;
 mod facts;
 mod json;
 mod text;
@@ -16,7 +17,7 @@ use wavemill_object::read::File;
 /// Arguments of `inspect`.
 #[derive(Args)]
 #[command(
-    after_help = "Without a choice everything but the descriptors is shown. FILE may be a code object, an \
+    after_help = "Without a choice everything but descriptors, relocations and debugging information is shown. FILE may be a code object, an \
 offload bundle (also compressed)\nor a HIP program.\n\nOccupancy is the number of waves that fit on a SIMD at the \
 largest work-group the kernel allows; LDS that is asked for\nwhen the kernel is launched is not known and not counted."
 )]
@@ -41,6 +42,12 @@ pub struct Inspect {
     /// The sections and segments
     #[arg(long)]
     sections: bool,
+    /// The relocations
+    #[arg(long)]
+    relocations: bool,
+    /// The debugging information: functions, their variables, the memory they are in and point to
+    #[arg(long)]
+    debug: bool,
     /// Which of several code objects: gfx90a, gfx90a:xnack-, or an id that `unbundle --list` shows
     #[arg(long, value_name = "TARGET")]
     target: Option<String>,
@@ -54,6 +61,8 @@ struct Parts {
     descriptors: bool,
     symbols: bool,
     sections: bool,
+    relocations: bool,
+    debug: bool,
     /// Everything was asked for, so that notes need no details.
     all: bool,
 }
@@ -78,13 +87,21 @@ pub fn run(args: &Inspect) -> ExitCode {
 }
 
 fn inspect(args: &Inspect) -> Result<(), String> {
-    let all = !(args.kernels || args.notes || args.descriptors || args.symbols || args.sections);
+    let all = !(args.kernels
+        || args.notes
+        || args.descriptors
+        || args.symbols
+        || args.sections
+        || args.relocations
+        || args.debug);
     let parts = Parts {
         kernels: args.kernels || all,
         notes: args.notes || all,
         descriptors: args.descriptors || (all && args.json),
         symbols: args.symbols || all,
         sections: args.sections || all,
+        relocations: args.relocations || (all && args.json),
+        debug: args.debug,
         all,
     };
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);

@@ -2,9 +2,10 @@
 """Compares Wavemill's view of code objects with LLVM 19's, and what it makes with what LLVM makes.
 
     objdiff.py WAVEMILL FILE...
+    objdiff.py --variables FILE     only prints what llvm-dwarfdump says about variables
 
 FILE.o and FILE.so are code objects: `inspect --json` must agree with llvm-readelf on header, symbols, sections, kernels
-and arguments, and with llvm-objdump on descriptors (GFX8 and later). Beside X.o may stand X.so, which ld.lld made of it:
+and arguments, relocations, with llvm-objdump on descriptors (GFX8 and later), with llvm-dwarfdump on variables. Beside X.o may stand X.so, which ld.lld made of it:
 `link` must give the same symbols, segments and words, and ld.lld must link our object. Beside X.o may stand X.s, from
 which clang assembled it: `asm -c` must give the same code, descriptors and metadata. `disasm --asm` of each must assemble
 to the same object. Needs llvm-19, lld-19 and PyYAML.
@@ -12,7 +13,7 @@ to the same object. Needs llvm-19, lld-19 and PyYAML.
 import json, os, re, struct, subprocess, sys, tempfile
 import yaml
 
-READELF, OBJDUMP, LLD = "llvm-readelf-19", "llvm-objdump-19", "ld.lld-19"
+READELF, OBJDUMP, DWARFDUMP, LLD = "llvm-readelf-19", "llvm-objdump-19", "llvm-dwarfdump-19", "ld.lld-19"
 wavemill = sys.argv[1] if len(sys.argv) > 1 else "wavemill"
 problems = []
 counts = {}
@@ -134,6 +135,17 @@ def sections(file, ours):
     check(file, "sections", mine, theirs)
 
 
+def relocations(file, ours):
+    theirs = []
+    for line in run(READELF, "-rW", file).splitlines():
+        m = re.match(r"([0-9a-f]{16})  [0-9a-f]{16} (\w+)\s+(?:[0-9a-f]{16} (\S*) ([+-]) )?(-?[0-9a-f]+)$", line)
+        if m:
+            addend = int(m[5], 16) * (-1 if m[4] == "-" else 1)
+            theirs.append((int(m[1], 16), m[2], m[3] or None, addend))
+    mine = [(r["offset"], r["type"], r["symbol"], r["addend"]) for r in ours["relocations"]]
+    check(file, "relocations", sorted(mine, key=repr), sorted(theirs, key=repr))
+
+
 def descriptors(file, ours):
     data = open(file, "rb").read()
     generation = int(re.match(r"gfx(\d)", ours["processor"])[1])
@@ -174,6 +186,111 @@ def descriptors(file, ours):
                 check(file, f"directives {k['name']}", mine and mine[0], theirs[0])
 
 
+class Die:
+    """An entry of llvm-dwarfdump's listing."""
+    def __init__(self, offset, tag, parent):
+        self.offset, self.tag, self.parent, self.attributes = offset, tag, parent, {}
+
+    def get(self, name, dies):
+        """What it says, or else the entry that it is an instance of."""
+        if name in self.attributes:
+            return self.attributes[name]
+        for origin in ("abstract_origin", "specification"):
+            if origin in self.attributes:
+                return dies[int(self.attributes[origin].split()[0], 16)].get(name, dies)
+
+
+def dwarf(file):
+    dies, stack, last = {}, [], None
+    for line in run(DWARFDUMP, "--debug-info", file).splitlines():
+        m = re.match(r"0x([0-9a-f]{8}):( +)(?:DW_TAG_(\w+)|NULL)", line)
+        if m:
+            depth = len(m[2])
+            stack = [(d, e) for d, e in stack if d < depth]
+            last = m[3] and Die(int(m[1], 16), m[3], stack[-1][1] if stack else None)
+            if last:
+                dies[last.offset] = last
+                stack.append((depth, last))
+            key = None
+        elif last and (m := re.match(r" +DW_AT_(\w+)\t\((.*)$", line)):
+            key = m[1]
+            last.attributes[key] = m[2]
+        elif last and key and line.strip():
+            last.attributes[key] += "\n" + line.strip()
+    for die in dies.values():
+        die.attributes = {k: v.removesuffix(")") for k, v in die.attributes.items()}
+    return dies
+
+
+SPACES = {None: None, 1: "private", 2: "local"}
+
+
+def variables(file):
+    """llvm-dwarfdump's view: function, name, type, line, what it points to, where it was inlined from, locations."""
+    dies = dwarf(file)
+    text = lambda value: value and value.strip('"')
+    quoted = lambda value: value and value.split('"', 1)[1].rsplit('"', 1)[0]
+
+    def pointee(die):
+        while die is not None:
+            if die.tag in ("pointer_type", "reference_type", "rvalue_reference_type"):
+                value = die.attributes.get("address_class")
+                return SPACES[value and int(value, 16)]
+            if die.tag not in ("typedef", "const_type", "volatile_type", "restrict_type"):
+                return None
+            ty = die.attributes.get("type")
+            die = ty and dies[int(ty.split()[0], 16)]
+
+    def locations(value):
+        if value is None:
+            return []
+        # LLVM's register names are those of the lower halves, which share the numbers.
+        value = value.replace("_LO16", "")
+        # llvm-dwarfdump does not relocate addresses in expressions.
+        value = re.sub(r"DW_OP_addr 0x[0-9a-f]+", "DW_OP_addr", value) if file.endswith(".o") else value
+        ranges = re.findall(r"\[0x([0-9a-f]+), 0x([0-9a-f]+)\): (.*)", value)
+        return [(int(a, 16), int(b, 16), e) for a, b, e in ranges] if "loclist" in value or ranges else [(None, None, value)]
+
+    theirs = []
+    for die in dies.values():
+        if die.tag not in ("variable", "formal_parameter"):
+            continue
+        around, inlined = die.parent, None
+        while around.tag in ("lexical_block", "inlined_subroutine"):
+            if around.tag == "inlined_subroutine" and around is die.parent:
+                inlined = text(around.get("name", dies))
+            around = around.parent
+        if around.tag == "subprogram" and not {"low_pc", "ranges"} & set(around.attributes) or \
+                around.tag not in ("subprogram", "compile_unit"):
+            continue
+        if around.tag == "compile_unit" and "location" not in die.attributes:
+            continue
+        function = text(around.get("name", dies)) if around.tag == "subprogram" else None
+        ty, line = die.get("type", dies), die.get("decl_line", dies)
+        home = ty and dies[int(ty.split()[0], 16)]
+        theirs.append((function, text(die.get("name", dies)) or "", quoted(ty), int(line) if line else None, pointee(home),
+                       inlined, locations(die.attributes.get("location"))))
+    return theirs
+
+
+def debug(file):
+    theirs = variables(file)
+    mine = []
+    for unit in json.loads(run(wavemill, "inspect", "--json", "--debug", file))["debug"]:
+        for f in [{"name": None, "variables": unit["variables"]}] + unit["functions"]:
+            for v in f["variables"]:
+                shown = lambda e: re.sub(r"DW_OP_addr 0x[0-9a-f]+", "DW_OP_addr", e) if file.endswith(".o") else e
+                places = [(p["from"], p["to"], shown(p["expression"])) for p in v["locations"]]
+                spaces = {p["space"] for p in v["locations"]}
+                xderef = {SPACES[int(n)] for _, _, e in places for n in re.findall(r"DW_OP_lit(\d), DW_OP_swap, DW_OP_xderef", e)}
+                check(file, f"space {v['name']}", spaces - {None}, xderef)
+                mine.append((f["name"], v["name"], v["type"], v["line"], v["pointee_space"], v["inlined_from"], places))
+    key = lambda v: repr(v)
+    check(file, "debug variables", len(mine), len(theirs))
+    for m, t in zip(sorted(mine, key=key), sorted(theirs, key=key)):
+        check(file, f"variable {t[0]} {t[1]}", m, t)
+
+
 SKIPPED = {".comment", ".symtab", ".strtab", ".shstrtab", ".llvm_addrsig", ".note.GNU-stack"}
 
 
@@ -188,7 +305,9 @@ def same(file, what, ours, theirs, names=None, addresses=True):
                 contents = b"" if s["type"] == 8 else data[s["offset"]:][:s["size"]]
                 # Numbers of symbols differ where section symbols do.
                 contents = b"" if s["name"].startswith(".rela.") and s["flags"] & 2 == 0 else contents
-                kept[s["name"]] = (s["type"], s["flags"], s["address"], s["size"], s["align"], contents)
+                # A linked section may be mergeable in parts, which no source can say.
+                flags = s["flags"] & ~0x30 if info["kind"] != "relocatable" and what == "again" else s["flags"]
+                kept[s["name"]] = (s["type"], flags, s["address"], s["size"], s["align"], contents)
         keys = ("name", "value", "size", "type", "binding", "visibility", "section")
         table = sorted(tuple(s[k] for k in keys) for s in info["symbols"] if s["type"] not in ("section", "file"))
         return kept, table, (info["version"], info["e_flags"], info["target"])
@@ -212,6 +331,9 @@ def one(file, scratch):
     symbols(file, ours)
     sections(file, ours)
     descriptors(file, ours)
+    relocations(file, ours)
+    if any(s["name"] == ".debug_info" for s in ours["sections"]):
+        debug(file)
     base = os.path.splitext(file)[0]
     path = lambda name: os.path.join(scratch, name)
     if file.endswith(".o"):
@@ -240,12 +362,16 @@ def one(file, scratch):
         run(wavemill, "link", base + ".o", "-o", path("first.so"))
         text = run(wavemill, "disasm", "--asm", path("first.so"))
         open(path("again.s"), "w").write(text)
-        run(wavemill, "asm", path("again.s"), "-o", path("again.so"))
+        run(wavemill, "asm", path("again.s"), "-o", path("again.so"), "--unresolved-symbols=ignore-all")
         same(file, "again", path("again.so"), path("first.so"))
 
 
 def main():
     files = sys.argv[2:]
+    if wavemill == "--variables" and files:
+        for v in variables(files[0]):
+            print(*(json.dumps(part) for part in v), sep="\t")
+        return
     if not files:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as scratch:

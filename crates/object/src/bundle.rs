@@ -4,16 +4,14 @@
 use crate::elf::EM_AMDGPU;
 use crate::read::Error;
 use crate::target_id::TargetId;
+use crate::unpack::{Method, unpack};
 use object::LittleEndian as LE;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
 use std::borrow::Cow;
-use std::io::Read;
 
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 const COMPRESSED: &[u8] = b"CCOB";
-/// Code shrinks to a twentieth at best; what claims to be this many times its size is broken or hostile.
-const MAX_RATIO: u64 = 1024;
 
 /// A code object found in a file.
 #[derive(Clone, Debug)]
@@ -148,8 +146,6 @@ fn read<'a>(data: &'a [u8], base: u64, bundle: usize, all: &mut Vec<CodeObject<'
 
 /// Unpacks the compressed bundle at the start of `data`; returns it with the number of bytes it took.
 fn decompress(data: &[u8], base: u64) -> Result<(Vec<u8>, usize), Error> {
-    const ZLIB: u16 = 0;
-    const ZSTD: u16 = 1;
     let error = |message: String| Error::new("compressed offload bundle", Some(base), message);
     let short = || error("its header is cut off".into());
     let half = |at: usize| Some(u16::from_le_bytes(data.get(at..at + 2)?.try_into().ok()?));
@@ -164,27 +160,10 @@ fn decompress(data: &[u8], base: u64) -> Result<(Vec<u8>, usize), Error> {
     let (total, size) = total.zip(size).ok_or_else(short)?;
     let packed = usize::try_from(total).ok().and_then(|t| data.get(header..t));
     let packed = packed.ok_or_else(|| error(format!("its {total} bytes are not all there")))?;
-    if size > (packed.len() as u64 + 64) * MAX_RATIO {
-        return Err(error(format!("{} bytes cannot hold the {size} that it claims", packed.len())));
-    }
-    let plain = match method {
-        ZSTD => {
-            let mut input = packed;
-            let decoder = ruzstd::decoding::StreamingDecoder::new(&mut input);
-            let decoder = decoder.map_err(|e| error(format!("zstd: {e}")))?;
-            let mut plain = Vec::new();
-            decoder.take(size + 1).read_to_end(&mut plain).map_err(|e| error(format!("zstd: {e}")))?;
-            plain
-        }
-        ZLIB => miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(packed, size as usize + 1)
-            .map_err(|e| error(format!("zlib: {e}")))?,
-        _ => return Err(error(format!("compression method {method} is not known"))),
+    let method = match method {
+        0 => Method::Zlib,
+        1 => Method::Zstd,
+        _ => return Err(error(format!("compression method {method} is not known; zlib is 0, zstd is 1"))),
     };
-    if plain.len() as u64 != size {
-        return Err(error(format!(
-            "it unpacks to {} bytes and not to the {size} that it claims",
-            plain.len()
-        )));
-    }
-    Ok((plain, total as usize))
+    Ok((unpack(method, packed, size).map_err(error)?, total as usize))
 }

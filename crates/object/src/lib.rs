@@ -4,7 +4,9 @@
 //! instruction is spelt or what it does; that is `isa`, `asm` and `sem`.
 
 pub mod bundle;
+pub mod debug;
 pub mod descriptor;
+mod dwarf;
 pub mod elf;
 pub mod kernel_code;
 pub mod limits;
@@ -14,4 +16,5 @@ pub mod metadata;
 pub mod read;
 mod strtab;
 pub mod target_id;
+mod unpack;
 pub mod write;

@@ -3,13 +3,10 @@
 //! Only the tables are read, and of the compilation units the directory they were compiled in: what a disassembler or
 //! a fault report needs. Relocatable files are read, too, with their relocations applied.
 
-use crate::elf;
+use crate::dwarf::{Contents, Slice, path};
 use crate::read::{Error, File, Kind};
-use gimli::{DebugLineOffset, Dwarf, EndianSlice, LittleEndian, SectionId};
-use std::borrow::Cow;
+use gimli::{DebugLineOffset, Dwarf};
 use std::collections::HashMap;
-
-type Slice<'d> = EndianSlice<'d, LittleEndian>;
 
 /// In relocatable files every section starts at 0; here each has a range of its own.
 const SECTION_SHIFT: u32 = 40;
@@ -46,23 +43,16 @@ impl Lines {
         let Some(section) = file.section(".debug_line").filter(|s| !s.data.is_empty()) else {
             return Ok(None);
         };
-        let mut contents: HashMap<&str, Cow<'_, [u8]>> = HashMap::new();
-        for (number, section) in
-            file.sections.iter().enumerate().filter(|(_, s)| s.name.starts_with(".debug_"))
-        {
-            contents.insert(section.name, relocated(file, number as u32, section.data)?);
-        }
-        let load = |id: SectionId| -> Result<Slice<'_>, gimli::Error> {
-            Ok(EndianSlice::new(contents.get(id.name()).map_or(&[][..], |c| c), LittleEndian))
-        };
+        let contents = Contents::read(file, base)?;
+        let size = contents.get(".debug_line").len();
         let broken = |at: usize, e: gimli::Error| {
             Error::new(".debug_line", Some(section.offset.saturating_add(at as u64)), e.to_string())
         };
-        let dwarf = Dwarf::load(load).map_err(|e| broken(0, e))?;
+        let dwarf = contents.dwarf();
         let directories = compilation_directories(&dwarf);
         let mut lines = Lines { relocatable: file.kind == Kind::Relocatable, ..Lines::default() };
         let mut at = 0;
-        while at < section.data.len() {
+        while at < size {
             let directory = directories.get(&at).copied();
             let program = dwarf.debug_line.program(DebugLineOffset(at), 8, directory, None);
             let program = program.map_err(|e| broken(at, e))?;
@@ -120,32 +110,6 @@ fn base(section: u32) -> u64 {
     u64::from(section) << SECTION_SHIFT
 }
 
-/// The contents of a debugging section with its relocations applied.
-fn relocated<'a>(file: &File<'a>, number: u32, data: &'a [u8]) -> Result<Cow<'a, [u8]>, Error> {
-    if file.kind != Kind::Relocatable {
-        return Ok(Cow::Borrowed(data));
-    }
-    let mut contents = Cow::Borrowed(data);
-    for r in file.relocations(number)? {
-        let Some(symbol) = file.symbols.get(r.symbol as usize) else { continue };
-        let home = file.sections.get(symbol.section as usize);
-        // Only what is loaded has an address; debugging sections refer to each other by offset.
-        let start = if home.is_some_and(|s| s.flags & elf::SHF_ALLOC != 0) { base(symbol.section) } else { 0 };
-        let value = start.wrapping_add(symbol.value).wrapping_add_signed(r.addend);
-        let size = match r.ty {
-            elf::R_AMDGPU_ABS64 => 8,
-            elf::R_AMDGPU_ABS32 => 4,
-            _ => continue,
-        };
-        let place =
-            usize::try_from(r.offset).ok().and_then(|at| contents.to_mut().get_mut(at..)?.get_mut(..size));
-        if let Some(place) = place {
-            place.copy_from_slice(&value.to_le_bytes()[..size]);
-        }
-    }
-    Ok(contents)
-}
-
 /// By the offset of their line tables: the directories that the units were compiled in. Units that cannot be read are
 /// left out: lines are of use without them.
 fn compilation_directories<'d>(dwarf: &Dwarf<Slice<'d>>) -> HashMap<usize, Slice<'d>> {
@@ -158,31 +122,4 @@ fn compilation_directories<'d>(dwarf: &Dwarf<Slice<'d>>) -> HashMap<usize, Slice
         }
     }
     all
-}
-
-/// A file's whole path.
-fn path<'d>(
-    dwarf: &Dwarf<Slice<'d>>,
-    header: &gimli::LineProgramHeader<Slice<'d>>,
-    file: Option<&gimli::FileEntry<Slice<'d>>>,
-    directory: Option<Slice<'d>>,
-) -> String {
-    let Some(file) = file else { return "<unknown>".into() };
-    let text = |value| {
-        let slice = dwarf.attr_line_string(value).ok();
-        slice.map(|s| String::from_utf8_lossy(s.slice()).into_owned()).unwrap_or_default()
-    };
-    let mut path = text(file.path_name());
-    let mut prepend = |directory: &str| {
-        if !path.starts_with('/') && !directory.is_empty() && directory != "." {
-            path = format!("{}/{path}", directory.trim_end_matches('/'));
-        }
-    };
-    if let Some(value) = file.directory(header) {
-        prepend(&text(value));
-    }
-    if let Some(directory) = directory {
-        prepend(&String::from_utf8_lossy(directory.slice()));
-    }
-    path
 }

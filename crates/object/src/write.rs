@@ -1,8 +1,8 @@
 //! Writing relocatable ELF objects: a plain model in, bytes out, in the order LLVM's assembler has.
 
 use crate::elf::{
-    EM_AMDGPU, SHF_EXCLUDE, SHF_GROUP, SHF_INFO_LINK, SHT_GROUP, SHT_LLVM_ADDRSIG, SHT_NOBITS, SHT_REL, SHT_RELA, SHT_STRTAB,
-    SHT_SYMTAB,
+    EM_AMDGPU, SHF_EXCLUDE, SHF_GROUP, SHF_INFO_LINK, SHT_GROUP, SHT_LLVM_ADDRSIG, SHT_NOBITS, SHT_REL,
+    SHT_RELA, SHT_STRTAB, SHT_SYMTAB,
 };
 use crate::strtab;
 

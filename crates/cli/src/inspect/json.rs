@@ -1,7 +1,8 @@
 //! The facts as JSON.
 
 use super::facts::{self, Facts};
-use super::{Parts, Subject};
+use super::text::relocations_of;
+use super::{Parts, Subject, debug};
 use crate::json::{Json, Scalar};
 use std::io::Write;
 use wavemill_isa::target::Processor;
@@ -21,6 +22,8 @@ pub(super) fn write<W: Write>(subject: &Subject<'_>, parts: Parts, json: &mut Js
         true => notes.iter().map(|n| n.document()).collect::<Result<_, _>>()?,
         false => Vec::new(),
     };
+    let relocations = if parts.relocations { relocations_of(file)? } else { Vec::new() };
+    let units = if parts.debug { debug::read(file)? } else { Vec::new() };
     json.object(|j| {
         j.field("file", subject.name);
         j.field("entry", subject.entry.as_deref());
@@ -65,6 +68,22 @@ pub(super) fn write<W: Write>(subject: &Subject<'_>, parts: Parts, json: &mut Js
         }
         if parts.sections {
             sections(file, j);
+        }
+        if parts.relocations {
+            j.key("relocations").array(|j| {
+                for (section, r) in relocations.iter().flat_map(|(s, all)| all.iter().map(move |r| (s, r))) {
+                    j.object(|j| {
+                        j.field("section", Some(*section).filter(|s| !s.is_empty()));
+                        j.field("offset", r.offset);
+                        j.field("type", &r.ty);
+                        j.field("symbol", r.symbol.as_ref());
+                        j.field("addend", Scalar::Signed(r.addend));
+                    });
+                }
+            });
+        }
+        if parts.debug {
+            debug::json(&units, j);
         }
     });
     Ok(())

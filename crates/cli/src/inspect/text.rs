@@ -1,14 +1,16 @@
 //! The facts as text: one screen that needs no manual.
 
+use super::debug;
 use super::facts::{self, Facts};
 use super::json::kind_name;
 use super::{Parts, Subject};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use wavemill_isa::target::Processor;
+use wavemill_object::elf::reloc_type;
 use wavemill_object::limits::Limiter;
 use wavemill_object::metadata::to_yaml;
-use wavemill_object::read::{Error, File, KernelForm, Kind, Symbol, symbol_type_name};
+use wavemill_object::read::{Error, File, KernelForm, Kind, Relocation, Symbol, symbol_type_name};
 use wavemill_object::target_id::Setting;
 use wavemill_object::{descriptor, kernel_code};
 
@@ -59,6 +61,14 @@ pub(super) fn show(
     }
     if parts.sections {
         sections(file, &mut out);
+    }
+    if parts.relocations {
+        relocations(file, &mut out)?;
+    }
+    if parts.debug {
+        debug::text(file, &mut out)?;
+    } else if let Some(section) = file.section(".debug_info").filter(|_| parts.all) {
+        let _ = writeln!(out, "\nDebugging information: {} bytes; --debug shows it", section.size);
     }
     Ok(sink.write_all(out.as_bytes()))
 }
@@ -327,6 +337,59 @@ fn symbols(file: &File<'_>, out: &mut String) {
             s.name
         );
     }
+}
+
+/// The relocations of a file, by what they are in: of relocatable files the section that they apply to.
+pub(super) fn relocations_of<'f>(file: &'f File<'_>) -> Result<Vec<(&'f str, Vec<Relocated>)>, Error> {
+    let spelt = |relocations: Vec<Relocation>, symbols: &[Symbol<'_>]| {
+        let one = |r: Relocation| Relocated {
+            offset: r.offset,
+            ty: reloc_type(r.ty).map_or_else(|| format!("type {}", r.ty), |t| t.name.into()),
+            symbol: symbols.get(r.symbol as usize).filter(|_| r.symbol != 0).map(|s| match s.name {
+                "" => home(file, s),
+                name => name.into(),
+            }),
+            addend: r.addend,
+        };
+        relocations.into_iter().map(one).collect::<Vec<_>>()
+    };
+    let mut all = Vec::new();
+    for (number, section) in file.sections.iter().enumerate() {
+        all.push((section.name, spelt(file.relocations(number as u32)?, &file.symbols)));
+    }
+    all.push(("", spelt(file.dynamic_relocations()?, &file.dynamic_symbols()?)));
+    all.retain(|(_, r)| !r.is_empty());
+    Ok(all)
+}
+
+/// A relocation with names.
+pub(super) struct Relocated {
+    pub offset: u64,
+    pub ty: String,
+    pub symbol: Option<String>,
+    pub addend: i64,
+}
+
+fn relocations(file: &File<'_>, out: &mut String) -> Result<(), Error> {
+    let all = relocations_of(file)?;
+    if all.is_empty() {
+        out.push_str("\nNo relocations\n");
+    }
+    for (section, relocations) in all {
+        let _ = match section {
+            "" => writeln!(out, "\nRelocations for the loader"),
+            name => writeln!(out, "\nRelocations of {name}"),
+        };
+        let _ = writeln!(out, "  {:<18} {:<24} symbol and addend", "place", "type");
+        for r in relocations {
+            let _ = match &r.symbol {
+                Some(symbol) if r.addend == 0 => writeln!(out, "  {:#018x} {:<24} {symbol}", r.offset, r.ty),
+                Some(symbol) => writeln!(out, "  {:#018x} {:<24} {symbol}{:+}", r.offset, r.ty, r.addend),
+                None => writeln!(out, "  {:#018x} {:<24} {:#x}", r.offset, r.ty, r.addend),
+            };
+        }
+    }
+    Ok(())
 }
 
 fn sections(file: &File<'_>, out: &mut String) {

@@ -4,11 +4,11 @@ use super::relocate::Relocations;
 use super::resolve::{Globals, WEAK};
 use super::{Object, output};
 use crate::elf::{
-    SHF_ALLOC, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHN_ABS,
-    SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS, SHT_RELA, SHT_STRTAB, SHT_SYMTAB,
+    SHF_ALLOC, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE, SHF_STRINGS, SHF_WRITE,
+    SHN_ABS, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS, SHT_RELA,
+    SHT_STRTAB, SHT_SYMTAB,
 };
 use std::collections::HashMap;
-
 
 /// Segments start in pages of their own.
 pub(super) const PAGE: u64 = 0x1000;

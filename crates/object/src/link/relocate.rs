@@ -58,7 +58,9 @@ pub(super) fn is_preemptible(target: Target, symbols: &Globals<'_>) -> bool {
 
 /// Is the target a number rather than an address?
 pub(super) fn is_absolute(target: Target, objects: &[Object<'_>], symbols: &Globals<'_>) -> bool {
-    let absolute = |object: usize, symbol: usize| objects[object].file.symbols[symbol].section == u32::from(elf::SHN_ABS);
+    let absolute = |object: usize, symbol: usize| {
+        objects[object].file.symbols[symbol].section == u32::from(elf::SHN_ABS)
+    };
     match target {
         Target::None => true,
         Target::Global(id) => match symbols.all[id].definition {

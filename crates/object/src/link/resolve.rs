@@ -6,14 +6,8 @@ use crate::read::{File, Symbol};
 use std::collections::{HashMap, HashSet};
 
 /// Symbol tables, string tables, relocations: made anew. The rest is advice to linkers that this one does not take.
-const MADE_ANEW: [u32; 6] = [
-    elf::SHT_NULL,
-    elf::SHT_SYMTAB,
-    elf::SHT_STRTAB,
-    elf::SHT_RELA,
-    SHT_GROUP,
-    elf::SHT_LLVM_ADDRSIG,
-];
+const MADE_ANEW: [u32; 6] =
+    [elf::SHT_NULL, elf::SHT_SYMTAB, elf::SHT_STRTAB, elf::SHT_RELA, SHT_GROUP, elf::SHT_LLVM_ADDRSIG];
 const ARCHIVE: &[u8] = b"!<arch>\n";
 
 /// `STB_WEAK`.

@@ -138,6 +138,15 @@ pub struct Relocation {
     pub addend: i64,
 }
 
+/// A group of sections that are kept or dropped together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group<'a> {
+    /// The symbol that names it.
+    pub signature: &'a str,
+    /// Of several with the same name only one is kept.
+    pub comdat: bool,
+}
+
 /// A code object.
 #[derive(Clone, Debug)]
 pub struct File<'a> {
@@ -305,8 +314,7 @@ impl<'a> File<'a> {
         for (number, symbol) in symbols.iter().enumerate() {
             let name = symbols.symbol_name(LE, symbol);
             let name = name.map_err(|e| broken(at.map(|a| a + 24 * number as u64), e))?;
-            let section =
-                symbols.shndx(LE, SymbolIndex(number)).filter(|_| symbol.st_shndx(LE).0 == 0xffff);
+            let section = symbols.shndx(LE, SymbolIndex(number)).filter(|_| symbol.st_shndx(LE).0 == 0xffff);
             all.push(Symbol {
                 name: text(name),
                 ty: symbol.st_type().0,
@@ -323,6 +331,19 @@ impl<'a> File<'a> {
     /// The first section of a name.
     pub fn section(&self, name: &str) -> Option<&Section<'a>> {
         self.sections.iter().find(|s| s.name == name)
+    }
+
+    /// The group that a section of a relocatable file belongs to.
+    pub fn group_of(&self, section: u32) -> Option<Group<'a>> {
+        let words = |s: &Section<'a>| -> Vec<u32> {
+            s.data.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap_or_default())).collect()
+        };
+        self.sections.iter().filter(|s| s.ty == elf::SHT_GROUP).find_map(|s| {
+            let words = words(s);
+            let (kind, members) = words.split_first()?;
+            let signature = self.symbols.get(s.info as usize).map_or("", |s| s.name);
+            members.contains(&section).then_some(Group { signature, comdat: *kind == 1 })
+        })
     }
 
     /// The relocations that apply to a section of a relocatable file, by its number. Their symbols are those of

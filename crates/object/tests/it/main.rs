@@ -1,6 +1,7 @@
 //! One test binary for the whole crate. What is expected comes from LLVM's tools, by `fixtures/make`.
 
 mod bundle;
+mod debug;
 mod descriptor;
 mod kernel_code;
 mod lines;
