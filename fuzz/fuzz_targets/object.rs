@@ -32,6 +32,9 @@ fn read(data: &[u8]) {
     if let Ok(Some(lines)) = Lines::read(&file) {
         let _ = lines.find(1, 0x40);
     }
+    let _ = wavemill_object::debug::read(&file);
+    let _ = file.dynamic_symbols();
+    let _ = file.dynamic_relocations();
     let id = file.target_id().ok().flatten();
     if let Some(cpu) = id.and_then(|id| target::processor(&id.processor)) {
         let _ = wavemill_asm::restore::source(&file, Target::new(cpu), None);

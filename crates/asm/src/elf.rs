@@ -7,10 +7,8 @@ use crate::expr::{Expr, Op};
 use crate::object::{Address, Object, RelocationTarget};
 use crate::section::{Section, flags, types};
 use crate::symbol::{Binding, SymId, SymType, Symbol, Symbols, Visibility};
-use wavemill_object::elf::{self, SHN_ABS, SHN_AMDGPU_LDS, SHN_COMMON, STT_AMDGPU_HSA_KERNEL};
+use wavemill_object::elf::{self, SHN_ABS, SHN_AMDGPU_LDS, SHN_COMMON, STT_AMDGPU_HSA_KERNEL, STT_SECTION};
 use wavemill_object::write::{self, Home};
-
-const STT_SECTION: u8 = 3;
 
 /// Writes the object of an assembly that had no errors.
 pub fn write(output: &Output) -> Result<Vec<u8>, String> {

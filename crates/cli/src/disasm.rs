@@ -10,12 +10,11 @@ use wavemill_asm::objdump::{Before, Label, Objdump, Part, Shows};
 use wavemill_asm::restore;
 use wavemill_asm::suggest::closest;
 use wavemill_isa::{Target, target};
-use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL};
+use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_SECTION};
 use wavemill_object::lines::{Line, Lines};
 use wavemill_object::read::{File, Section};
 
 const STT_OBJECT: u8 = 1;
-const STT_SECTION: u8 = 3;
 const STT_FILE: u8 = 4;
 
 /// Arguments of `disasm`.

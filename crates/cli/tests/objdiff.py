@@ -8,7 +8,7 @@ FILE.o and FILE.so are code objects: `inspect --json` must agree with llvm-reade
 and arguments, relocations, with llvm-objdump on descriptors (GFX8 and later), with llvm-dwarfdump on variables. Beside X.o may stand X.so, which ld.lld made of it:
 `link` must give the same symbols, segments and words, and ld.lld must link our object. Beside X.o may stand X.s, from
 which clang assembled it: `asm -c` must give the same code, descriptors and metadata. `disasm --asm` of each must assemble
-to the same object. Needs llvm-19, lld-19 and PyYAML.
+to the same object. FILE+FILE is linked by both linkers. Needs llvm-19, lld-19 and PyYAML.
 """
 import json, os, re, struct, subprocess, sys, tempfile
 import yaml
@@ -300,7 +300,7 @@ def same(file, what, ours, theirs, names=None, addresses=True):
         data, info = open(path, "rb").read(), json.loads(run(wavemill, "inspect", "--json", path))
         kept = {}
         for s in info["sections"]:
-            debug = s["name"].startswith((".debug", ".rela.debug"))
+            debug = s["name"].startswith((".debug", ".rela.debug")) and what not in ("link", "together")
             if s["name"] not in SKIPPED and not debug and (names is None or s["name"] in names):
                 contents = b"" if s["type"] == 8 else data[s["offset"]:][:s["size"]]
                 # Numbers of symbols differ where section symbols do.
@@ -324,7 +324,16 @@ def same(file, what, ours, theirs, names=None, addresses=True):
         check(file, f"{what} symbols", a[1], b[1])
 
 
+def together(files, scratch):
+    ours, theirs = os.path.join(scratch, "linked.so"), os.path.join(scratch, "lld.so")
+    run(wavemill, "link", *files, "-o", ours)
+    run(LLD, "-shared", *files, "-o", theirs)
+    same("+".join(files), "together", ours, theirs)
+
+
 def one(file, scratch):
+    if "+" in file:
+        return together(file.split("+"), scratch)
     ours = json.loads(run(wavemill, "inspect", "--json", file))
     notes = run(READELF, "--notes", file)
     kernels(file, ours, notes)

@@ -84,6 +84,8 @@ pub const SHN_COMMON: u16 = 0xfff2;
 
 /// Section index of a symbol in LDS, placed by the linker.
 pub const SHN_AMDGPU_LDS: u16 = 0xff00;
+/// Symbol type of a section.
+pub const STT_SECTION: u8 = 3;
 /// Symbol type of a kernel in code object v1 and v2.
 pub const STT_AMDGPU_HSA_KERNEL: u8 = 10;
 

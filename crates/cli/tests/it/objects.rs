@@ -85,6 +85,7 @@ fn objects_survive_disassembly_and_assembly() {
         "v6-gfx90a.o",
         "link-a.o",
         "link-b.o",
+        "merge-a.o",
     ];
     let dir = scratch("again");
     for name in names {
@@ -110,7 +111,7 @@ fn same(ours: &[u8], theirs: &[u8], name: &str) {
             .sections
             .iter()
             .filter(|s| s.flags & 2 != 0 && s.size != 0)
-            .map(|s| (s.name.to_owned(), s.address, s.size, s.align, s.data.to_vec()))
+            .map(|s| (s.name.to_owned(), s.address, s.size, (s.align, s.flags, s.entsize), s.data.to_vec()))
             .collect();
         all.sort();
         all
@@ -130,6 +131,35 @@ fn same(ours: &[u8], theirs: &[u8], name: &str) {
     };
     assert_eq!(symbols(&ours), symbols(&theirs), "{name}");
     assert_eq!((ours.flags, ours.version()), (theirs.flags, theirs.version()), "{name}");
+}
+
+/// Words of a linked file that the loader fills in are named as `llvm-readelf -r` names them.
+#[test]
+fn dynamic_relocations_have_their_own_symbols() {
+    let text = ok(&["disasm", "--asm", &fixture("link.so")]);
+    let words: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("\t.quad ")).collect();
+    let symbolic: Vec<&str> = words.iter().copied().filter(|w| !w.starts_with(".L")).collect();
+    assert_eq!(symbolic, ["external", "pointers+8", "external", "weak_nowhere"]);
+    let text = ok(&["inspect", "--relocations", &fixture("link.so")]);
+    assert!(text.contains("0x0000000000003868 R_AMDGPU_ABS64           pointers+8\n"), "{text}");
+    assert!(text.contains("0x0000000000002790 R_AMDGPU_RELATIVE64      0x2788\n"), "{text}");
+}
+
+/// Names, types and spaces are those of `llvm-dwarfdump` (AMDGPU guide, "Address Space Mapping").
+#[test]
+fn debugging_information_is_shown() {
+    let text = ok(&["inspect", "--debug", &fixture("debug-O0.so")]);
+    assert!(text.contains("\nkernel void spaces  /src/debug.cl:10  0x"), "{text}");
+    let row = |name: &str| {
+        let line = text.lines().find(|l| l.contains(&format!("  {name}  "))).unwrap_or_default();
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(row("shared"), "variable 11 int[16] shared local 0x0");
+    assert_eq!(row("scratch"), "parameter 10 int * scratch local private frame+24");
+    assert_eq!(row("mine"), "variable 12 int[8][2] mine private frame+52");
+    let json = ok(&["inspect", "--debug", "--json", &fixture("debug-O0.so")]);
+    assert!(json.contains("\"expression\": \"DW_OP_addrx 0x1, DW_OP_lit2, DW_OP_swap, DW_OP_xderef\""));
+    assert!(ok(&["inspect", "--debug", &fixture("link-b.o")]).contains("No debugging information"));
 }
 
 #[test]

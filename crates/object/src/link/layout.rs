@@ -1,14 +1,16 @@
 //! Output sections, their order and their addresses.
 
+use super::merge::{self, Kind};
 use super::relocate::Relocations;
 use super::resolve::{Globals, WEAK};
-use super::{Object, output};
+use super::{Error, Object, output};
 use crate::elf::{
-    SHF_ALLOC, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE, SHF_STRINGS, SHF_WRITE,
-    SHN_ABS, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE, SHT_PROGBITS, SHT_RELA,
-    SHT_STRTAB, SHT_SYMTAB,
+    SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE,
+    SHF_STRINGS, SHF_WRITE, SHN_ABS, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE,
+    SHT_PROGBITS, SHT_RELA, SHT_STRTAB, SHT_SYMTAB, STT_SECTION,
 };
-use std::collections::HashMap;
+use crate::unpack;
+use std::collections::{HashMap, HashSet};
 
 /// Segments start in pages of their own.
 pub(super) const PAGE: u64 = 0x1000;
@@ -30,6 +32,8 @@ pub(super) struct Section {
     pub size: u64,
     /// Written by the loader while it relocates, read-only afterwards.
     pub relro: bool,
+    /// What it is made of, in order.
+    parts: Vec<Part>,
 }
 
 impl Section {
@@ -58,6 +62,26 @@ impl Section {
     }
 }
 
+/// A part of an output section.
+#[derive(Clone, Debug)]
+enum Part {
+    /// An input section: object and number.
+    Input(usize, usize),
+    /// Merged sections, by their place in [`Layout::merged`].
+    Merged(usize),
+}
+
+/// Sections that are merged with each other.
+pub(super) struct Merged {
+    kind: Kind,
+    /// Objects and numbers of the sections.
+    inputs: Vec<(usize, usize)>,
+    /// The output section and the offset in it.
+    pub place: (usize, u64),
+    /// What they come to.
+    pub bytes: Vec<u8>,
+}
+
 /// A segment: its type, flags and the output sections it covers.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
@@ -72,6 +96,7 @@ pub(super) struct Segment {
 pub(super) struct Layout {
     pub sections: Vec<Section>,
     pub loads: Vec<Segment>,
+    pub merged: Vec<Merged>,
     /// By place in `sections` before sorting; see [`Layout::now`].
     moved: Vec<usize>,
     /// Common symbols: offset in `.bss`, by global symbol.
@@ -127,23 +152,30 @@ fn is_relro(name: &str, ty: u32) -> bool {
 
 impl Layout {
     /// Puts the input sections into output sections.
-    pub fn new(objects: &mut [Object<'_>], symbols: &Globals<'_>) -> Layout {
+    pub fn new(objects: &mut [Object<'_>], symbols: &Globals<'_>, errors: &mut Vec<Error>) -> Layout {
         let mut layout = Layout {
             sections: Vec::new(),
             loads: Vec::new(),
+            merged: Vec::new(),
             moved: Vec::new(),
             commons: HashMap::new(),
             dynamic_symbols: Vec::new(),
             ids: Made::default(),
         };
         layout.place_commons(symbols);
-        for object in objects.iter_mut() {
-            for number in 0..object.file.sections.len() {
-                if object.kept[number] {
-                    object.places[number] = Some(layout.place(&object.file.sections[number]));
+        for (i, object) in objects.iter().enumerate() {
+            let relocated: HashSet<u32> =
+                object.file.sections.iter().filter(|s| s.ty == SHT_RELA).map(|s| s.info).collect();
+            for number in (0..object.file.sections.len()).filter(|n| object.kept[*n]) {
+                let movable = !relocated.contains(&(number as u32));
+                if let Err(message) = layout.place(i, object, number, movable) {
+                    let name = object.file.sections[number].name;
+                    errors.push(Error::new(&object.name, format!("section {name}: {message}")));
                 }
             }
         }
+        layout.merge(objects);
+        layout.pack(objects);
         let made = |name: &str, ty, flags, align, entsize| Section::made(name, ty, flags, align, entsize);
         let relro = |s: Section| Section { relro: true, ..s };
         let data = SHF_ALLOC | SHF_WRITE;
@@ -171,24 +203,86 @@ impl Layout {
         self.sections.len() - 1
     }
 
-    /// Appends an input section to its output section.
-    fn place(&mut self, input: &crate::read::Section<'_>) -> (usize, u64) {
+    /// Appends an input section to its output section, or to what it is merged with when its contents may move.
+    fn place(
+        &mut self,
+        number: usize,
+        object: &Object<'_>,
+        section: usize,
+        movable: bool,
+    ) -> Result<(), String> {
+        let input = &object.file.sections[section];
         let name = output_name(input.name);
-        let flags = input.flags & !(SHF_GROUP | SHF_INFO_LINK | SHF_LINK_ORDER);
+        let flags = input.flags & !(SHF_GROUP | SHF_INFO_LINK | SHF_LINK_ORDER | SHF_COMPRESSED);
+        let kind = Kind { flags, entsize: input.entsize, align: unpack::alignment(input).max(1) };
+        let merges = movable && merge::is_mergeable(flags, input.entsize, object.data(section))?;
         let id = self.sections.iter().position(|s| s.name == name).unwrap_or_else(|| {
             let relro = is_relro(name, input.ty);
             self.push(Section { relro, ..Section::made(name, input.ty, flags, 1, input.entsize) })
         });
-        let section = &mut self.sections[id];
-        section.flags |= flags;
-        if section.ty == SHT_NOBITS && input.ty != SHT_NOBITS {
-            section.ty = input.ty;
+        let out = &mut self.sections[id];
+        out.flags |= flags;
+        if out.ty == SHT_NOBITS && input.ty != SHT_NOBITS {
+            out.ty = input.ty;
         }
-        let align = input.align.max(1);
-        section.align = section.align.max(align);
-        let at = section.size.next_multiple_of(align);
-        section.size = at.saturating_add(input.size);
-        (id, at)
+        if out.entsize != input.entsize {
+            out.entsize = 0;
+        }
+        out.align = out.align.max(kind.align);
+        if !merges {
+            out.parts.push(Part::Input(number, section));
+            return Ok(());
+        }
+        let same = |m: &Merged| m.place.0 == id && m.kind.joins(&kind);
+        let merged = self.merged.iter().position(same).unwrap_or_else(|| {
+            let merged = self.merged.len();
+            self.merged.push(Merged { kind, inputs: Vec::new(), place: (id, 0), bytes: Vec::new() });
+            self.sections[id].parts.push(Part::Merged(merged));
+            merged
+        });
+        let merged = &mut self.merged[merged];
+        merged.kind.align = merged.kind.align.max(kind.align);
+        merged.inputs.push((number, section));
+        Ok(())
+    }
+
+    /// Merges what can be merged.
+    fn merge(&mut self, objects: &mut [Object<'_>]) {
+        for merged in &mut self.merged {
+            let contents: Vec<&[u8]> = merged.inputs.iter().map(|&(o, s)| objects[o].data(s)).collect();
+            let (bytes, pieces) = merge::merge(&merged.kind, &contents);
+            merged.bytes = bytes;
+            for (&(object, section), pieces) in merged.inputs.iter().zip(pieces) {
+                objects[object].pieces.insert(section, pieces);
+            }
+        }
+    }
+
+    /// Decides where in the output sections their parts are.
+    fn pack(&mut self, objects: &mut [Object<'_>]) {
+        for (id, section) in self.sections.iter_mut().enumerate() {
+            let mut next = |align: u64, size: u64| {
+                let at = section.size.next_multiple_of(align.max(1));
+                section.size = at.saturating_add(size);
+                at
+            };
+            for part in &section.parts {
+                match *part {
+                    Part::Input(object, number) => {
+                        let object = &mut objects[object];
+                        let align = unpack::alignment(&object.file.sections[number]);
+                        object.places[number] = Some((id, next(align, object.size(number))));
+                    }
+                    Part::Merged(number) => {
+                        let merged = &mut self.merged[number];
+                        merged.place.1 = next(merged.kind.align, merged.bytes.len() as u64);
+                        for &(object, number) in &merged.inputs {
+                            objects[object].places[number] = Some(merged.place);
+                        }
+                    }
+                }
+            }
+        }
     }
 
     /// Common symbols have no section of their own; they get room in `.bss`.
@@ -263,10 +357,7 @@ impl Layout {
 
     /// What other code objects can see, in the order that the hash table wants: undefined ones first.
     fn dynamic_symbols(&mut self, symbols: &Globals<'_>) {
-        let visible = |i: &usize| {
-            let global = &symbols.all[*i];
-            !global.is_local() && (global.is_defined() || global.visibility == 0)
-        };
+        let visible = |i: &usize| !symbols.all[*i].is_local();
         let all: Vec<usize> = (0..symbols.all.len()).filter(visible).collect();
         let (undefined, mut defined): (Vec<usize>, Vec<usize>) =
             all.into_iter().partition(|&i| !symbols.all[i].is_defined());
@@ -392,14 +483,24 @@ impl Layout {
 
     /// The address of a symbol that its own object defines.
     pub fn symbol_address(&self, object: &Object<'_>, symbol: usize) -> u64 {
-        let Some(symbol) = object.file.symbols.get(symbol) else { return 0 };
-        match object.places.get(symbol.section as usize) {
-            Some(Some((section, at))) => {
-                self.sections[self.now(*section)].address.wrapping_add(*at).wrapping_add(symbol.value)
-            }
+        self.symbol_plus(object, symbol, 0)
+    }
+
+    /// The address of a symbol with an addend. That of a section's symbol says which piece of the section is meant.
+    pub fn symbol_plus(&self, object: &Object<'_>, symbol: usize, addend: u64) -> u64 {
+        let Some(symbol) = object.file.symbols.get(symbol) else { return addend };
+        let number = symbol.section as usize;
+        let Some(Some((section, at))) = object.places.get(number) else {
             // Absolute, or in a section that is not there.
-            _ => symbol.value,
-        }
+            return symbol.value.wrapping_add(addend);
+        };
+        let start = self.sections[self.now(*section)].address.wrapping_add(*at);
+        let offset = match object.pieces.get(&number) {
+            None => symbol.value.wrapping_add(addend),
+            Some(pieces) if symbol.ty == STT_SECTION => pieces.find(symbol.value.wrapping_add(addend)),
+            Some(pieces) => pieces.find(symbol.value).wrapping_add(addend),
+        };
+        start.wrapping_add(offset)
     }
 
     /// The number of the output section of a symbol: 0 undefined, 0xfff1 absolute.

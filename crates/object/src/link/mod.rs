@@ -2,15 +2,19 @@
 //!
 //! The layout is the one ld.lld has for AMD GPUs: read-only data, code, data that is read-only after relocation,
 //! other data, each in pages of its own; both kinds of symbol hash table; one table of dynamic relocations.
-//! `resolve` decides which definition each name means, `layout` where everything goes, `output` writes it.
+//! `resolve` decides which definition each name means, `merge` keeps equal strings once, `layout` decides where
+//! everything goes, `output` writes it.
 
+mod hash;
 mod layout;
+mod merge;
 mod output;
 mod relocate;
 mod resolve;
 
 use crate::elf;
 use crate::read::{File, Kind};
+use std::collections::HashMap;
 use std::fmt;
 
 /// A file to link: an object, or an archive of objects.
@@ -61,10 +65,26 @@ struct Object<'a> {
     file: File<'a>,
     /// By section number: whether the section goes into the output. Groups keep only their first copy.
     kept: Vec<bool>,
-    /// By section number: the output section and the offset in it.
+    /// By section number: the output section and the offset in it; of merged sections, that of what they are merged to.
     places: Vec<Option<(usize, u64)>>,
+    /// By section number: where the pieces of a merged section are.
+    pieces: HashMap<usize, merge::Pieces>,
+    /// By section number: contents that are packed in the file.
+    unpacked: HashMap<usize, Vec<u8>>,
     /// By symbol number: the global symbol it is a mention of; `None` for local symbols.
     globals: Vec<Option<usize>>,
+}
+
+impl Object<'_> {
+    /// A section's contents, unpacked.
+    fn data(&self, section: usize) -> &[u8] {
+        self.unpacked.get(&section).map_or(self.file.sections[section].data, |d| d)
+    }
+
+    /// A section's size in memory, unpacked.
+    fn size(&self, section: usize) -> u64 {
+        self.unpacked.get(&section).map_or(self.file.sections[section].size, |d| d.len() as u64)
+    }
 }
 
 /// Links objects. Reports every error it finds, up to the step that cannot go on.
@@ -79,7 +99,7 @@ pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Erro
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut layout = layout::Layout::new(&mut objects, &symbols);
+    let mut layout = layout::Layout::new(&mut objects, &symbols, &mut errors);
     let relocations = relocate::scan(&objects, &symbols, &mut layout, &mut errors);
     if !errors.is_empty() {
         return Err(errors);

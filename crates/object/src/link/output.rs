@@ -1,10 +1,10 @@
 //! The output file's contents: symbol tables, hash tables, dynamic section, relocated words, headers.
 
 use super::layout::{Layout, Section, Segment, binding};
-use super::relocate::{Dynamic, Relocations, Target, is_preemptible};
+use super::relocate::{Dynamic, Relocations, Target, is_preemptible, tombstone};
 use super::resolve::Globals;
 use super::{Error, Header, Object};
-use crate::elf::{self, SHF_ALLOC, SHT_NOBITS};
+use crate::elf::{self, SHF_ALLOC, SHF_MERGE, SHT_NOBITS, STT_SECTION};
 use std::collections::HashMap;
 
 /// The second bit of the bloom filter is the hash shifted by this.
@@ -96,7 +96,11 @@ fn listed(objects: &[Object<'_>], symbols: &Globals<'_>) -> (Vec<Listed>, usize)
             let all = object.file.symbols.iter().enumerate().skip(1);
             let kept = |s: &crate::read::Symbol<'_>| {
                 let dropped = object.kept.get(s.section as usize) == Some(&false);
-                s.binding == 0 && s.ty != 3 && !dropped && s.section != 0
+                // Assemblers keep labels of mergeable sections for relocations only.
+                let merged =
+                    object.file.sections.get(s.section as usize).is_some_and(|s| s.flags & SHF_MERGE != 0);
+                let label = merged && s.name.starts_with(".L");
+                s.binding == 0 && s.ty != STT_SECTION && !dropped && s.section != 0 && !label
             };
             all.filter(|(_, s)| kept(s)).map(|(i, _)| Listed::Local(number, i)).collect()
         })
@@ -258,6 +262,13 @@ pub(super) fn write(
     for object in objects {
         copy_sections(object, layout, &sections, &mut out);
     }
+    for merged in &layout.merged {
+        let section = &sections[layout.now(merged.place.0)];
+        if section.name != ".comment" {
+            let start = (section.offset + merged.place.1) as usize;
+            out[start..][..merged.bytes.len()].copy_from_slice(&merged.bytes);
+        }
+    }
     for (id, bytes) in contents.drain(..) {
         let section = &sections[layout.now(id)];
         out[section.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
@@ -279,14 +290,16 @@ pub(super) fn write(
 }
 
 fn copy_sections(object: &Object<'_>, layout: &Layout, sections: &[Section], out: &mut [u8]) {
-    for (number, input) in object.file.sections.iter().enumerate() {
-        let Some((id, at)) = object.places[number] else { continue };
+    for number in 0..object.file.sections.len() {
+        let Some((id, at)) = object.places[number].filter(|_| !object.pieces.contains_key(&number)) else {
+            continue;
+        };
         let section = &sections[layout.now(id)];
         if section.ty == SHT_NOBITS || section.name == ".comment" {
             continue;
         }
-        let start = (section.offset + at) as usize;
-        out[start..][..input.data.len()].copy_from_slice(input.data);
+        let data = object.data(number);
+        out[(section.offset + at) as usize..][..data.len()].copy_from_slice(data);
     }
 }
 
@@ -420,12 +433,19 @@ fn dynamic_section(layout: &Layout, relocations: &Relocations) -> Vec<u8> {
     tags.iter().flat_map(|(tag, value)| tag.to_le_bytes().into_iter().chain(value.to_le_bytes())).collect()
 }
 
-/// The address of what a relocation refers to.
-fn target_address(target: Target, objects: &[Object<'_>], symbols: &Globals<'_>, layout: &Layout) -> u64 {
+/// The address of what a relocation refers to, its addend included.
+fn target_address(
+    target: Target,
+    addend: i64,
+    objects: &[Object<'_>],
+    symbols: &Globals<'_>,
+    layout: &Layout,
+) -> u64 {
+    let addend = addend as u64;
     match target {
-        Target::None => 0,
-        Target::Global(id) => layout.global_address(id, objects, symbols),
-        Target::Local(object, symbol) => layout.symbol_address(&objects[object], symbol),
+        Target::None => addend,
+        Target::Global(id) => layout.global_address(id, objects, symbols).wrapping_add(addend),
+        Target::Local(object, symbol) => layout.symbol_plus(&objects[object], symbol, addend),
     }
 }
 
@@ -453,7 +473,7 @@ fn dynamic_relocations(
                 (true, symbol, place, symbol << 32 | u64::from(elf::R_AMDGPU_ABS64), addend)
             }
             _ => {
-                let address = target_address(target, objects, symbols, layout).wrapping_add(addend as u64);
+                let address = target_address(target, addend, objects, symbols, layout);
                 (false, 0, place, u64::from(elf::R_AMDGPU_RELATIVE64), address as i64)
             }
         });
@@ -485,14 +505,16 @@ fn apply(
         }
         let r = &place.relocation;
         let here = section.address.wrapping_add(at).wrapping_add(r.offset);
-        let s = target_address(place.target, objects, symbols, layout);
         let preemptible = section.is_alloc() && is_preemptible(place.target, symbols);
-        let absolute = s.wrapping_add(r.addend as u64);
+        let absolute = target_address(place.target, r.addend, objects, symbols, layout);
         let relative = absolute.wrapping_sub(here);
         let entry = relocations.got_index.get(&place.target).map_or(0, |i| got + 8 * *i as u64);
         let by_got = entry.wrapping_add(r.addend as u64).wrapping_sub(here);
+        let tombstone =
+            if section.is_alloc() { None } else { tombstone(&section.name, place.target, objects, symbols) };
         let value = match r.ty {
             elf::R_AMDGPU_NONE => continue,
+            _ if tombstone.is_some() => tombstone.unwrap_or_default(),
             // What the loader fills in is zero in the file.
             elf::R_AMDGPU_ABS64 if preemptible || is_dynamic(place, object, relocations) => continue,
             elf::R_AMDGPU_ABS64 | elf::R_AMDGPU_ABS32 | elf::R_AMDGPU_ABS32_LO => absolute,

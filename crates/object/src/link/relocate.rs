@@ -72,6 +72,33 @@ pub(super) fn is_absolute(target: Target, objects: &[Object<'_>], symbols: &Glob
     }
 }
 
+/// The section that a target was in, when another object's copy of it is kept.
+pub(super) fn dropped<'o>(target: Target, objects: &'o [Object<'_>]) -> Option<&'o str> {
+    let Target::Local(object, symbol) = target else { return None };
+    let object = &objects[object];
+    let number = object.file.symbols[symbol].section as usize;
+    (object.kept.get(number) == Some(&false)).then(|| object.file.sections[number].name)
+}
+
+/// What debugging information finds in the place of an address that there is not: a number that no reader takes for
+/// one, and that does not end lists.
+pub(super) fn tombstone(
+    section: &str,
+    target: Target,
+    objects: &[Object<'_>],
+    symbols: &Globals<'_>,
+) -> Option<u64> {
+    let undefined = matches!(target, Target::Global(id) if !symbols.all[id].is_defined());
+    if !section.starts_with(".debug_") || !(undefined || dropped(target, objects).is_some()) {
+        return None;
+    }
+    Some(match section {
+        ".debug_loc" | ".debug_ranges" => 1,
+        ".debug_names" => u64::MAX,
+        _ => 0,
+    })
+}
+
 /// Goes through the relocations of all sections.
 pub(super) fn scan(
     objects: &[Object<'_>],
@@ -103,7 +130,7 @@ pub(super) fn scan(
                 if relocation
                     .offset
                     .checked_add(ty.size.into())
-                    .is_none_or(|end| end > section.data.len() as u64)
+                    .is_none_or(|end| end > object.data(index).len() as u64)
                 {
                     complain(format!("{} is outside the section", ty.name));
                     continue;
@@ -146,6 +173,9 @@ impl Relocations {
         if flags & SHF_ALLOC == 0 {
             // Debugging information is not loaded: addresses are those of the file.
             return Ok(());
+        }
+        if let Some(section) = dropped(target, objects) {
+            return Err(format!("it needs its own copy of {section}, but that of an earlier object is kept"));
         }
         let name = match target {
             Target::Global(id) => symbols.all[id].name,

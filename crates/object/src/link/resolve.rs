@@ -1,8 +1,9 @@
 //! Which objects take part, and which definition each name means.
 
 use super::{Error, Input, Object, Options, check_linkable};
-use crate::elf::{self, SHF_EXCLUDE, SHN_AMDGPU_LDS, SHT_GROUP};
+use crate::elf::{self, SHF_COMPRESSED, SHF_EXCLUDE, SHN_AMDGPU_LDS, SHT_GROUP};
 use crate::read::{File, Symbol};
+use crate::unpack;
 use std::collections::{HashMap, HashSet};
 
 /// Symbol tables, string tables, relocations: made anew. The rest is advice to linkers that this one does not take.
@@ -177,8 +178,18 @@ fn add<'a>(
             }
         }
     }
+    let mut unpacked = HashMap::new();
+    for (i, section) in
+        file.sections.iter().enumerate().filter(|(i, s)| kept[*i] && s.flags & SHF_COMPRESSED != 0)
+    {
+        match unpack::contents(section) {
+            Ok(data) => _ = unpacked.insert(i, data.into_owned()),
+            Err(e) => errors.push(Error::new(name, e.to_string())),
+        }
+    }
     let places = vec![None; file.sections.len()];
-    objects.push(Object { name: name.into(), file, kept, places, globals: mentions });
+    let pieces = HashMap::new();
+    objects.push(Object { name: name.into(), file, kept, places, pieces, unpacked, globals: mentions });
 }
 
 impl<'a> Globals<'a> {
@@ -243,8 +254,11 @@ impl<'a> Globals<'a> {
             if let Some((object, symbol)) = global.definition
                 && objects[object].file.symbols[symbol].section == u32::from(SHN_AMDGPU_LDS)
             {
-                let message =
-                    format!("symbol {} is in LDS, which only a runtime's linker hands out", global.name);
+                let message = format!(
+                    "symbol {} is {} bytes of LDS without a place: compilers lay LDS out kernel by kernel before they \
+                     write an object, and no linker does it afterwards",
+                    global.name, objects[object].file.symbols[symbol].size
+                );
                 errors.push(Error::new(file, message));
             }
             if global.is_defined() || global.weak {

@@ -55,6 +55,13 @@ fn two_objects_link_as_lld_links_them() {
     assert_eq!(kernels[0].entry, kernels[0].code.map(|c| c.value));
 }
 
+/// Equal strings and constants are kept once, in lld's order, and so are functions of groups; debugging information
+/// about what is dropped gets lld's tombstones.
+#[test]
+fn mergeable_sections_are_merged_as_lld_merges_them() {
+    compare(&link_all(&["merge-a.o", "merge-b.o"], false).unwrap(), &load("merge.so"));
+}
+
 #[test]
 fn an_archive_gives_what_is_asked_for() {
     let (a, b) = (load("link-a.o"), load("link-b.o"));
