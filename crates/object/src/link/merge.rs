@@ -31,7 +31,7 @@ pub(super) fn is_mergeable(flags: u64, entsize: u64, data: &[u8]) -> Result<bool
         return Ok(false);
     }
     let size = data.len() as u64;
-    if size % entsize != 0 {
+    if !size.is_multiple_of(entsize) {
         return Err(format!(
             "it is mergeable, but {size} bytes are no whole number of elements of {entsize}"
         ));
