@@ -64,9 +64,10 @@ impl Machine {
         let block = kernarg::build(kernel, &launch.values, &hidden, fixed).map_err(|e| e.to_string())?;
         let lds = block.lds.checked_add(launch.dynamic_lds);
         let lds = lds.ok_or_else(|| format!("{} more bytes of LDS are too many", launch.dynamic_lds))?;
-        let kernarg = memory
-            .allocate(block.bytes.len() as u64, Use::Kernarg, "the arguments")
-            .map_err(|e| e.to_string())?;
+        // Compilers load a few bytes beyond the arguments, since a load's size is a power of two and whoever makes the
+        // block has room for whole cache lines.
+        let room = (block.bytes.len() as u64).next_multiple_of(64);
+        let kernarg = memory.allocate(room, Use::Kernarg, "the arguments").map_err(|e| e.to_string())?;
         kernarg.write(0, &block.bytes);
         let packet = DispatchPacket {
             header: DispatchPacket::HEADER,

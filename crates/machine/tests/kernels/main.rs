@@ -6,6 +6,7 @@
 mod arith;
 mod basics;
 mod half;
+mod matmul;
 mod memory;
 mod parallel;
 mod same_bits;
@@ -82,6 +83,18 @@ impl Case {
         block: &[u32],
         args: Vec<Arg>,
     ) -> Result<Vec<Vec<u8>>, String> {
+        self.run_with_lds(kernel, grid, block, args, 0)
+    }
+
+    /// The same with LDS beyond what the kernel says itself.
+    pub fn run_with_lds(
+        &self,
+        kernel: &str,
+        grid: &[u32],
+        block: &[u32],
+        args: Vec<Arg>,
+        dynamic_lds: u32,
+    ) -> Result<Vec<Vec<u8>>, String> {
         let kernel = self.object.kernel(kernel).ok_or_else(|| format!("no kernel {kernel}"))?;
         let mut regions: Vec<Region> = Vec::new();
         let mut values = Vec::new();
@@ -103,7 +116,7 @@ impl Case {
         let launch = Launch {
             grid: grid.to_vec(),
             block: block.to_vec(),
-            dynamic_lds: 0,
+            dynamic_lds,
             values,
             timeout: Some(Duration::from_secs(60)),
         };
