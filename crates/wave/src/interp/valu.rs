@@ -4,6 +4,7 @@ use super::Exec;
 use super::frame::Operand;
 use crate::program::{Inst, Merge, Select, Src};
 use crate::state::{Vgpr, mode};
+use wavemill_isa::row::Access;
 use wavemill_isa::{Kind, Op, Role, flag};
 use wavemill_sem::compare::Compare;
 use wavemill_sem::fidelity::Family;
@@ -179,17 +180,24 @@ impl Exec<'_> {
         let m0 = self.wave.m0();
         let index = (m0 & 0xff) as u16;
         let limit = self.wave.shape.vgprs;
+        // A destination that is read, too, moves with the destination's bit; MADMK's addend is source 2.
+        let accumulates = inst.row.operand(Role::Vdst).is_some_and(|o| o.access == Access::ReadWrite);
         for i in 0..3 {
-            // An accumulating destination moves with the destination's bit.
-            let accumulates = i == 2 && inst.row.operand(Role::Src2).is_none();
-            let bit = if accumulates { 15 } else { 12 + i };
+            let bit = if i == 2 && accumulates { 15 } else { 12 + i };
             if let (Src::Vgpr(r), true) = (inst.src[i], m0 >> bit & 1 != 0) {
-                out.src[i] = Src::Vgpr(if r + index + 1 < limit + 1 { r + index } else { 0 });
+                let last = r + index + (inst.src_bits[i] == 64) as u16;
+                out.src[i] = Src::Vgpr(if last < limit { r + index } else { 0 });
             }
         }
         if m0 >> 15 & 1 != 0 && inst.row.operand(Role::Vdst).is_some() {
             let r = inst.dst + index;
-            out.dst = if r < limit { r } else { limit + self.wave.shape.agprs };
+            if r + inst.dst_dwords.max(1) as u16 <= limit {
+                out.dst = r;
+            } else {
+                // No result is written, not even a carry.
+                out.dst = limit + self.wave.shape.agprs;
+                out.sdst = 255;
+            }
         }
         out
     }

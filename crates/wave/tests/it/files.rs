@@ -4,7 +4,7 @@
 //! ; cpu: gfx90a gfx908          which processors to run on
 //! ; set v0 = lane*4+16          registers: numbers cycle over the lanes; `lane`, `lane*N`, `lane*N+M`;
 //! ;                             `1 2 0 ..` repeats the last one instead
-//! ; set s2 = 0x10               also exec, vcc, m0, scc, mode
+//! ; set s2 = 0x10               also exec, vcc, m0, scc, mode, status; `sgprs`: how many; `gather`: float exceptions
 //! ; buffer s[4:5] = 1 2 3       guest memory of dwords; the registers get its address
 //! ; lds 1024                    bytes of LDS
 //! ; expect v1 = 1 2 -3 1.5      what must come out; floats have a point
@@ -50,6 +50,9 @@ fn set(wave: &mut Wave, register: &str, text: &str) {
         "m0" => wave.set_sgpr(124, value(0) as u32),
         "scc" => wave.scc = value(0) != 0,
         "mode" => wave.mode = value(0) as u32,
+        "status" => wave.status = value(0) as u32,
+        "sgprs" => wave.sgpr_count = value(0) as u8,
+        "gather" => wave.gather_exceptions = value(0) != 0,
         r if r.starts_with('v') => {
             let lanes = wave.vgpr_mut(number(&r[1..]) as u16).expect("a register");
             lanes.iter_mut().enumerate().for_each(|(lane, v)| *v = value(lane) as u32);
