@@ -13,3 +13,4 @@ mod random;
 mod shares;
 mod system;
 mod texels;
+mod traps;

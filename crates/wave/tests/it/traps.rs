@@ -1,0 +1,313 @@
+//! Trap handlers, exceptions, halts, and what the host can do to a wave (manual 3.10, 3.11, 12.3, 12.5).
+
+use crate::harness::{Machine, assemble, target};
+use wavemill_wave::hwreg::{mode, status, trapsts};
+use wavemill_wave::{Engine, Event, FaultKind, Simd, Watch, Wave};
+
+const CPUS: [&str; 5] = ["gfx90a", "gfx900", "gfx803", "gfx701", "gfx600"];
+
+/// A program behind a handler of its own, which starts at the code's second dword.
+fn with_handler(cpu: &str, handler: &str, program: &str) -> (Machine, Wave) {
+    let text = format!("s_branch main\n{handler}\nmain:\n{program}\n");
+    let machine = Machine::new(cpu, Simd::Portable, &text, 256);
+    let mut wave = machine.wave();
+    wave.set_trap_handler(wave.pc + 4, 0x1234_5678_9abc);
+    (machine, wave)
+}
+
+/// Counts in s10, keeps the cause in s[12:13], goes on behind the instruction.
+const COUNT: &str = "s_add_u32 s10, s10, 1\n s_mov_b64 s[12:13], ttmp[0:1]\n s_getreg_b32 s14, hwreg(HW_REG_TRAPSTS)\n \
+     s_getreg_b32 s15, hwreg(HW_REG_STATUS)\n s_and_b32 ttmp1, ttmp1, 0xffff\n";
+const NEXT: &str = "s_add_u32 ttmp0, ttmp0, 4\n s_addc_u32 ttmp1, ttmp1, 0\n s_rfe_b64 ttmp[0:1]\n";
+const SAME: &str = "s_rfe_b64 ttmp[0:1]\n";
+
+#[test]
+fn a_trap_enters_the_handler_and_returns() {
+    for cpu in CPUS {
+        let (m, mut wave) =
+            with_handler(cpu, &format!("{COUNT}{NEXT}"), "s_mov_b32 s0, 1\n s_trap 7\n s_mov_b32 s1, 2");
+        let start = wave.pc;
+        assert_eq!(m.run(&mut wave), Event::End, "{cpu}");
+        assert_eq!((wave.sgpr(0), wave.sgpr(1), wave.sgpr(10)), (1, 2, 1), "{cpu}");
+        // {0, rewind 0, host 0, id 7, PC of the S_TRAP itself}.
+        let cause = wave.sgpr64(12);
+        assert_eq!(cause >> 48, 7, "{cpu}");
+        let code =
+            assemble(target(cpu), "t.s", &format!("s_branch main\n{COUNT}{NEXT}\nmain:\n s_mov_b32 s0, 1"));
+        assert_eq!(cause & 0xffff_ffff_ffff, start + code.len() as u64, "{cpu}");
+        assert_ne!(wave.sgpr(15) & status::PRIV, 0, "the handler is privileged");
+        assert!(!wave.privileged());
+    }
+}
+
+#[test]
+fn without_a_handler_traps_are_the_machine_s_or_nothing() {
+    let m = Machine::new("gfx90a", Simd::Portable, "s_trap 2\n s_mov_b32 s0, 1", 0);
+    let mut wave = m.wave();
+    assert_eq!(m.run(&mut wave), Event::Trap(2));
+    assert_eq!(m.run(&mut wave), Event::End);
+    // TRAP_EN = 0: S_TRAP is a no-operation (manual 3.10).
+    let (m, mut wave) = with_handler("gfx90a", &format!("{COUNT}{NEXT}"), "s_trap 2\n s_mov_b32 s0, 1");
+    wave.status &= !status::TRAP_EN;
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.sgpr(0), wave.sgpr(10)), (1, 0));
+}
+
+#[test]
+fn returning_is_for_handlers() {
+    for text in ["s_rfe_b64 s[0:1]", "s_rfe_restore_b64 s[0:1], s2"] {
+        let m = Machine::new("gfx90a", Simd::Portable, text, 0);
+        let mut wave = m.wave();
+        let Event::Fault(fault) = m.run(&mut wave) else { panic!("{text}") };
+        assert!(matches!(fault.kind, FaultKind::Illegal { .. }));
+        assert_eq!(fault.pc, wave.pc);
+    }
+    // S_RFE_RESTORE ignores its second argument.
+    let handler = format!("{COUNT} s_add_u32 ttmp0, ttmp0, 4\n s_rfe_restore_b64 ttmp[0:1], s20\n");
+    let (m, mut wave) = with_handler("gfx900", &handler, "s_trap 1\n s_mov_b32 s1, 2");
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.sgpr(1), wave.privileged()), (2, false));
+}
+
+#[test]
+fn the_handler_finds_its_addresses() {
+    let handler = "s_getreg_b32 s0, hwreg(HW_REG_TBA_LO)\n s_getreg_b32 s1, hwreg(HW_REG_TBA_HI)\n \
+         s_getreg_b32 s2, hwreg(HW_REG_TMA_LO)\n s_getreg_b32 s3, hwreg(HW_REG_TMA_HI)\n s_endpgm";
+    let (m, mut wave) = with_handler("gfx90a", handler, "s_trap 1");
+    let tba = wave.pc + 4;
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.sgpr64(0), wave.sgpr64(2)), (tba, 0x1234_5678_9abc));
+    for cpu in ["gfx803", "gfx701", "gfx600"] {
+        // The handler may write them there: a second trap goes elsewhere.
+        let (m, mut wave) =
+            with_handler(cpu, "s_mov_b64 s[0:1], tba\n s_mov_b64 s[2:3], tma\n s_endpgm", "s_trap 1");
+        let tba = wave.pc + 4;
+        assert_eq!(m.run(&mut wave), Event::End);
+        assert_eq!((wave.sgpr64(0), wave.sgpr64(2)), (tba, 0x1234_5678_9abc), "{cpu}");
+    }
+}
+
+/// The handler may write STATUS: it gives back SCC, which it needs itself.
+#[test]
+fn the_handler_restores_the_condition_code() {
+    let handler = "s_getreg_b32 ttmp2, hwreg(HW_REG_STATUS)\n s_cmp_eq_u32 s0, s0\n s_add_u32 ttmp0, ttmp0, 4\n \
+         s_and_b32 ttmp1, ttmp1, 0xffff\n s_setreg_b32 hwreg(HW_REG_STATUS, 0, 1), ttmp2\n s_rfe_b64 ttmp[0:1]";
+    for (compare, want) in [("s_cmp_eq_u32 s0, s0", true), ("s_cmp_lg_u32 s0, s0", false)] {
+        let (m, mut wave) = with_handler("gfx90a", handler, &format!("{compare}\n s_trap 3"));
+        assert_eq!(m.run(&mut wave), Event::End);
+        assert_eq!(wave.scc, want);
+    }
+}
+
+#[test]
+fn single_steps() {
+    // Four instructions trap behind each of them; S_ENDPGM does not (manual 3.5).
+    let program = "s_mov_b32 s0, 1\n v_mov_b32 v0, 2\n s_branch over\n over:\n s_mov_b32 s1, 3";
+    for cpu in CPUS {
+        let (m, mut wave) = with_handler(cpu, &format!("{COUNT}{SAME}"), program);
+        wave.mode |= mode::DEBUG;
+        assert_eq!(m.run(&mut wave), Event::End, "{cpu}");
+        // The first S_BRANCH, to the program, counts, too.
+        assert_eq!((wave.sgpr(10), wave.sgpr(1), wave.sgpr(13) >> 16), (5, 3, 0), "{cpu}");
+        let (m, mut wave) = with_handler(cpu, &format!("{COUNT}{SAME}"), program);
+        wave.mode |= mode::DEBUG;
+        wave.status &= !status::TRAP_EN;
+        assert_eq!(m.run(&mut wave), Event::End, "{cpu}");
+        assert_eq!(wave.sgpr(10), 0, "only with TRAP_EN");
+    }
+}
+
+#[test]
+fn stepping_begins_and_ends_with_mode() {
+    let program = "s_mov_b32 s0, 1\n s_setreg_imm32_b32 hwreg(HW_REG_MODE, 11, 1), 1\n s_mov_b32 s1, 3\n \
+         s_setreg_imm32_b32 hwreg(HW_REG_MODE, 11, 1), 0\n s_mov_b32 s2, 4\n s_mov_b32 s3, 5";
+    let (m, mut wave) = with_handler("gfx90a", &format!("{COUNT}{SAME}"), program);
+    assert_eq!(m.run(&mut wave), Event::End);
+    // Behind s1's move and behind the instruction that ends it.
+    assert_eq!((wave.sgpr(10), wave.sgpr(3)), (2, 5));
+}
+
+#[test]
+fn the_host_asks_for_a_trap() {
+    let (m, mut wave) = with_handler("gfx90a", &format!("{COUNT}{SAME}"), "s_mov_b32 s0, 1");
+    let start = wave.pc;
+    wave.host_trap(9);
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.sgpr(0), wave.sgpr(10)), (1, 1));
+    assert_eq!(wave.sgpr64(12), start | 9 << 48 | 1 << 56, "HT is set");
+    // In the handler it waits until that has returned: the wave comes back to it at once.
+    let handler = format!("s_cmp_eq_u32 s10, 0\n s_cbranch_scc0 second\n s_sleep 1\n second:\n{COUNT}{NEXT}");
+    let (m, mut wave) = with_handler("gfx90a", &handler, "s_trap 1\n s_mov_b32 s0, 1\n s_mov_b32 s1, 1");
+    assert_eq!(m.run(&mut wave), Event::Preempted);
+    assert!(wave.privileged());
+    wave.host_trap(5);
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.sgpr(10), wave.sgpr64(12) >> 48), (2, 5 | 1 << 8));
+    // Nobody to trap to: ignored.
+    let m = Machine::new("gfx90a", Simd::Portable, "s_mov_b32 s0, 1", 0);
+    let mut wave = m.wave();
+    wave.host_trap(5);
+    assert_eq!(m.run(&mut wave), Event::End);
+}
+
+#[test]
+fn saving_the_context() {
+    // A shader can set SAVECTX itself; the handler clears it and ends the wave as saved.
+    let handler = format!("{COUNT} s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 10, 1), 0\n s_endpgm_saved");
+    let program = "s_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 10, 1), 1\n s_nop 0\n s_nop 0\n s_mov_b32 s0, 1";
+    let (m, mut wave) = with_handler("gfx90a", &handler, program);
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.sgpr(10), wave.sgpr(0), wave.sgpr(14)), (1, 0, trapsts::SAVECTX));
+    assert_eq!(wave.trapsts & trapsts::SAVECTX, 0);
+}
+
+#[test]
+fn halting() {
+    let m = Machine::new("gfx90a", Simd::Portable, "s_sethalt 1\n s_mov_b32 s0, 1", 0);
+    let mut wave = m.wave();
+    assert_eq!(m.run(&mut wave), Event::Halt);
+    assert_eq!(m.run(&mut wave), Event::Halt, "it stays halted");
+    wave.resume();
+    assert_eq!((m.run(&mut wave), wave.sgpr(0)), (Event::End, 1));
+    // S_SENDMSGHALT sends, then halts.
+    let m =
+        Machine::new("gfx90a", Simd::Portable, "s_sendmsghalt sendmsg(MSG_INTERRUPT)\n s_mov_b32 s0, 1", 0);
+    let mut wave = m.wave();
+    assert_eq!(m.run(&mut wave), Event::Message { message: 1, m0: 0 });
+    assert_eq!(m.run(&mut wave), Event::Halt);
+    // The handler does not halt; the wave does when it returns (manual 12.5, S_SETHALT).
+    let (m, mut wave) =
+        with_handler("gfx90a", &format!("s_sethalt 1\n{COUNT}{NEXT}"), "s_trap 1\n s_mov_b32 s0, 1");
+    assert_eq!(m.run(&mut wave), Event::Halt);
+    assert_eq!((wave.sgpr(10), wave.sgpr(0), wave.privileged()), (1, 0, false));
+    // A host trap reaches a halted wave; the handler lets it go on.
+    let (m, mut wave) =
+        with_handler("gfx90a", &format!("s_sethalt 0\n{COUNT}{SAME}"), "s_sethalt 1\n s_mov_b32 s0, 1");
+    assert_eq!(m.run(&mut wave), Event::Halt);
+    wave.host_trap(1);
+    assert_eq!((m.run(&mut wave), wave.sgpr(0), wave.sgpr(10)), (Event::End, 1, 1));
+}
+
+#[test]
+fn killing() {
+    let m = Machine::new(
+        "gfx90a",
+        Simd::Portable,
+        "s_setkill 0\n s_mov_b32 s0, 1\n s_setkill 1\n s_mov_b32 s0, 2",
+        0,
+    );
+    let mut wave = m.wave();
+    assert_eq!((m.run(&mut wave), wave.sgpr(0)), (Event::End, 1));
+}
+
+#[test]
+fn performance_levels() {
+    let m =
+        Machine::new("gfx90a", Simd::Portable, "s_incperflevel 3\n s_incperflevel 3\n s_decperflevel 15", 0);
+    let mut wave = m.wave();
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.perf_levels[3], wave.perf_levels[15]), (2, u32::MAX));
+}
+
+#[test]
+fn violations_trap_when_enabled() {
+    let program = "v_mov_b32 v1, 0\n v_mov_b32 v2, 7\n flat_load_dword v2, v[0:1]\n s_mov_b32 s0, 1";
+    let (m, mut wave) = with_handler("gfx90a", &format!("{COUNT}{SAME}"), program);
+    wave.set_exec(0b101);
+    wave.mode |= trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT;
+    assert_eq!(m.run(&mut wave), Event::End);
+    // Reads give zero, the handler sees the bit, the wave goes on behind the instruction.
+    assert_eq!((wave.sgpr(0), wave.sgpr(10)), (1, 1));
+    assert_ne!(wave.sgpr(14) & trapsts::MEMORY_VIOLATION, 0);
+    assert_eq!((wave.vgpr(2).unwrap()[0], wave.vgpr(2).unwrap()[2]), (0, 0));
+    // Not enabled, it is a fault, as ever.
+    let (m, mut wave) = with_handler("gfx90a", &format!("{COUNT}{SAME}"), program);
+    assert!(matches!(m.run(&mut wave), Event::Fault(_)));
+    assert_ne!(wave.trapsts & trapsts::MEMORY_VIOLATION, 0);
+    // Misaligned LDS atomics report one (manual 3.11), scalar accesses do not.
+    let (m, mut wave) =
+        with_handler("gfx90a", &format!("{COUNT}{SAME}"), "v_mov_b32 v0, 2\n ds_add_u32 v0, v0");
+    wave.mode |= trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT;
+    assert_eq!((m.run(&mut wave), wave.sgpr(10)), (Event::End, 1));
+    let (m, mut wave) =
+        with_handler("gfx90a", &format!("{COUNT}{SAME}"), "s_mov_b64 s[0:1], 0\n s_load_dword s2, s[0:1], 0");
+    wave.mode |= trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT;
+    assert!(matches!(m.run(&mut wave), Event::Fault(_)));
+}
+
+#[test]
+fn illegal_instructions_trap() {
+    let handler = format!("{COUNT}{NEXT}");
+    let (m, mut wave) = with_handler("gfx90a", &handler, ".long 0xbfff0000\n s_mov_b32 s0, 1");
+    assert_eq!(m.run(&mut wave), Event::End);
+    assert_eq!((wave.sgpr(0), wave.sgpr(10)), (1, 1));
+    assert_ne!(wave.sgpr(14) & trapsts::ILLEGAL, 0);
+}
+
+#[test]
+fn watched_addresses() {
+    let program = "v_mov_b32 v2, 1\n global_store_dword v0, v2, s[20:21]\n global_load_dword v3, v0, s[20:21] offset:8\n \
+         s_mov_b32 s0, 1";
+    for (watch, index, want) in [
+        // Watch 0 has no bit of its own, the others 12 to 14.
+        (0, 0, trapsts::ADDRESS_WATCH),
+        (8, 2, trapsts::ADDRESS_WATCH | 1 << 13),
+        (8, 3, trapsts::ADDRESS_WATCH | 1 << 14),
+        (12, 1, 0),
+    ] {
+        let (mut m, mut wave) = with_handler("gfx90a", &format!("{COUNT}{SAME}"), program);
+        let buffer = m.buffer(&[0; 64]);
+        wave.set_sgpr64(20, buffer);
+        wave.set_exec(1);
+        wave.mode |= trapsts::ADDRESS_WATCH << mode::EXCP_EN_SHIFT;
+        let mut watches = Box::new([None; 4]);
+        watches[index] = Some(Watch::new(buffer + watch, 4));
+        wave.watches = Some(watches.clone());
+        assert_eq!(m.run(&mut wave), Event::End);
+        assert_eq!((wave.sgpr(0), wave.sgpr(10)), (1, (want != 0) as u32), "{watch}");
+        assert_eq!(wave.sgpr(14) & (trapsts::EXCP | trapsts::WATCHES), want);
+        // Not enabled, the bits are set all the same.
+        let mut wave2 = m.wave();
+        wave2.set_sgpr64(20, buffer);
+        wave2.set_exec(1);
+        wave2.watches = Some(watches);
+        assert_eq!((m.run(&mut wave2), wave2.trapsts), (Event::End, want));
+    }
+}
+
+#[test]
+fn code_that_changes() {
+    // S_MOVK_I32 s1, 1 is replaced by S_MOVK_I32 s1, 2 between two runs of it.
+    let mut m = Machine::new("gfx90a", Simd::Portable, "s_endpgm", 0);
+    let loops = "s_mov_b32 s4, 0\n again:\n s_movk_i32 s1, 1\n s_cmp_eq_u32 s4, 1\n s_cbranch_scc1 done\n \
+         s_mov_b32 s4, 1\n v_mov_b32 v0, 4\n v_mov_b32 v1, 0xb0010002\n global_store_dword v0, v1, s[20:21]\n \
+         s_waitcnt vmcnt(0)\n s_icache_inv\n s_branch again\n done:\n s_endpgm";
+    let code = assemble(m.target, "loop.s", loops);
+    let address = m.buffer(&code);
+    let mut wave = m.wave();
+    wave.pc = address;
+    wave.set_sgpr64(20, address);
+    assert_eq!((m.engine.run(&mut wave, &m.group, &m.memory, 1000), wave.sgpr(1)), (Event::End, 2));
+}
+
+/// What S_GETREG shows of the allocations, by generation.
+#[test]
+fn allocations() {
+    let text = "s_getreg_b32 s0, hwreg(HW_REG_GPR_ALLOC)\n s_getreg_b32 s1, hwreg(HW_REG_LDS_ALLOC)\n \
+         s_getreg_b32 s2, hwreg(HW_REG_HW_ID)";
+    for cpu in CPUS {
+        let m = Machine::new(cpu, Simd::Portable, text, 0);
+        let mut wave = m.wave();
+        wave.sgpr_count = 48;
+        wave.lds_bytes = 1000;
+        wave.hw_id = 0x0102_0304;
+        assert_eq!(m.run(&mut wave), Event::End);
+        // 128 VGPRs and 64 accumulators, 48 SGPRs in units of 8; 1000 bytes of LDS in units of 256.
+        let vgprs = if cpu == "gfx90a" { 23 << 6 | 31 << 12 } else { 31 << 8 };
+        assert_eq!(
+            (wave.sgpr(0), wave.sgpr(1), wave.sgpr(2)),
+            (vgprs | 5 << 24, 4 << 12, 0x0102_0304),
+            "{cpu}"
+        );
+    }
+}
