@@ -12,7 +12,7 @@ mod chaos;
 use chaos::{PROCESSORS, Random, instruction, state, target};
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
-use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape};
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Watch};
 
 const PAGE: usize = 4096;
 /// Instruction words of a run.
@@ -115,6 +115,18 @@ fn run(arena: &Arena, data: &[u8]) {
     wave.status = random.next() as u32;
     wave.scratch_bytes = random.edgy(16) as u32;
     if random.one_in(2) {
+        wave.sgpr_count = random.edgy(8) as u8;
+    }
+    if random.one_in(3) {
+        // Somewhere in the code is as good a handler as any.
+        wave.set_trap_handler(code + 4 * (random.next() % words.len() as u64), near);
+    }
+    wave.trapsts = random.next() as u32;
+    wave.gather_exceptions = random.one_in(3);
+    if random.one_in(4) {
+        wave.watches = Some(Box::new([Some(Watch::new(near, 64)), None, Some(Watch::new(data, 4)), None]));
+    }
+    if random.one_in(2) {
         wave.set_flat_scratch(near);
     }
     let mut group = GroupShared::new(random.edgy(16) as u32);
@@ -122,7 +134,9 @@ fn run(arena: &Arena, data: &[u8]) {
     for _ in 0..4 {
         match engine.run(&mut wave, &group, &memory, 300) {
             Event::End | Event::Fault(_) => break,
-            Event::Barrier | Event::Preempted | Event::Trap(_) | Event::Message { .. } | Event::Halt => {}
+            Event::Halt => wave.resume(),
+            _ if random.one_in(4) => wave.host_trap(random.next() as u8),
+            _ => {}
         }
     }
 }

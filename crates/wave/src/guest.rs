@@ -57,6 +57,26 @@ pub(crate) unsafe fn write(p: *mut u8, bytes: u8, value: u32) {
     }
 }
 
+/// Reads eight bytes as one: a value of 64 bits is seen whole.
+///
+/// # Safety
+/// `p` must be readable for eight bytes and aligned to them.
+#[inline]
+pub(crate) unsafe fn read64(p: *const u8) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU64::from_ptr(p.cast::<u64>().cast_mut()).load(Ordering::Relaxed) }
+}
+
+/// Writes eight bytes as one.
+///
+/// # Safety
+/// `p` must be writable for eight bytes and aligned to them.
+#[inline]
+pub(crate) unsafe fn write64(p: *mut u8, value: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU64::from_ptr(p.cast()).store(value, Ordering::Release) }
+}
+
 /// Replaces a number in memory by a function of it, atomically, and returns the old one.
 ///
 /// # Safety

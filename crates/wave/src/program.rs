@@ -83,6 +83,8 @@ pub(crate) enum Run {
     /// Buffer instructions that convert formats.
     Formatted,
     Nop,
+    /// S_WAITCNT.
+    Wait,
     Illegal(u32),
     Unsupported,
     /// Decoding stopped here because the memory ends.
@@ -336,7 +338,8 @@ impl Resolver {
         }
         match row.enc {
             Enc::Sop2 | Enc::Sop1 | Enc::Sopc | Enc::Sopk | Enc::Sopp => match op {
-                Op::s_waitcnt | Op::s_nop | Op::s_ttracedata | Op::s_wakeup => Run::Nop,
+                Op::s_waitcnt => Run::Wait,
+                Op::s_nop | Op::s_ttracedata | Op::s_wakeup => Run::Nop,
                 _ if salu::salu(op, 0, 0, 0, false, 0).is_some() => Run::Salu,
                 _ => Run::Control,
             },

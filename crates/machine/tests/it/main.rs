@@ -3,6 +3,7 @@
 mod bad;
 mod faults;
 mod gws;
+mod litmus;
 mod registers;
 mod schedule;
 

@@ -23,6 +23,7 @@ use crate::simd::Simd;
 use crate::state::{Vgpr, Wave, mode};
 use frame::{Frame, Kernels, kernels};
 use std::collections::HashMap;
+use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use wavemill_isa::{Decoder, Target};
 use wavemill_sem::{Context, Mode};
@@ -73,6 +74,8 @@ struct Exec<'a> {
     temps: Box<Temps>,
     /// Address of the running block.
     block: u64,
+    /// Stores may not have reached memory: S_WAITCNT waits for them.
+    stored: bool,
     /// What blocks are decoded for; kept up to date with MODE and STATUS.
     layout: Layout,
 }
@@ -129,6 +132,7 @@ impl Engine for Interp {
             kernels: self.kernels,
             block: wave.pc,
             layout,
+            stored: true,
             wave,
             group,
             memory,
@@ -195,6 +199,10 @@ impl Exec<'_> {
                     continue;
                 }
                 Run::Nop => continue,
+                Run::Wait => {
+                    self.wait();
+                    continue;
+                }
                 Run::Registers => {
                     self.registers(inst);
                     continue;
@@ -253,6 +261,18 @@ impl Exec<'_> {
             self.wave.pc = pc.wrapping_add(block.len as u64);
         }
         Next::Go
+    }
+
+    /// S_WAITCNT: what the wave has stored is in memory before it goes on, and what it will load is loaded after. Other
+    /// counters than zero are too much to hope for, and waiting for all of them is allowed.
+    fn wait(&mut self) {
+        if self.stored {
+            // Loads must not overtake stores: the one thing that x86 does not promise by itself.
+            fence(Ordering::SeqCst);
+            self.stored = false;
+        } else {
+            fence(Ordering::AcqRel);
+        }
     }
 
     /// The address of an instruction of the running block.

@@ -42,6 +42,7 @@ impl Exec<'_> {
         };
         let at = |offset: u64| base.wrapping_add(offset) & !3;
         if let Some((dwords, store)) = scalar_load(inst.op) {
+            self.stored |= store;
             for i in 0..dwords as u32 {
                 let offset = offset.wrapping_add(4 * i as u64);
                 // Beyond the buffer loads give zero and stores do nothing (manual 8.4).

@@ -46,6 +46,7 @@ impl Exec<'_> {
         if exec == 0 {
             return Ok(());
         }
+        self.stored |= matches!(access, Access::Store { .. });
         let buffer = if inst.row.enc == Enc::Mubuf { Some(self.resource(inst)) } else { None };
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, buffer.as_ref(), &mut places);
@@ -242,6 +243,14 @@ impl Exec<'_> {
                 let data = file.add(r as usize);
                 if words == 1 {
                     std::ptr::copy_nonoverlapping(data.cast::<u32>(), p, 64);
+                } else if words % 2 == 0 && first % 8 == 0 {
+                    // Values of 64 bits are written whole.
+                    for lane in 0..64 {
+                        for w in (0..words).step_by(2) {
+                            let value = (*data.add(w))[lane] as u64 | ((*data.add(w + 1))[lane] as u64) << 32;
+                            guest::write64(p.add(lane * words + w).cast(), value);
+                        }
+                    }
                 } else {
                     for lane in 0..64 {
                         for w in 0..words {
@@ -253,6 +262,14 @@ impl Exec<'_> {
                 let data = file.add(inst.dst as usize);
                 if words == 1 {
                     std::ptr::copy_nonoverlapping(p, data.cast::<u32>(), 64);
+                } else if words % 2 == 0 && first % 8 == 0 {
+                    for lane in 0..64 {
+                        for w in (0..words).step_by(2) {
+                            let value = guest::read64(p.add(lane * words + w).cast());
+                            (*data.add(w))[lane] = value as u32;
+                            (*data.add(w + 1))[lane] = (value >> 32) as u32;
+                        }
+                    }
                 } else {
                     for lane in 0..64 {
                         for w in 0..words {
@@ -305,6 +322,29 @@ impl Exec<'_> {
         guest::check(&mut self.wave.cache, self.memory, address, bytes as u64, write)
             .map(Some)
             .map_err(|kind| (kind, address))
+    }
+
+    /// The host address of eight bytes of a lane's access that lie together, aligned, in an allocation: such a value is
+    /// read and written whole, as the memory model wants of 64-bit atomic loads and stores.
+    fn pair(
+        &mut self,
+        place: Place,
+        lane: usize,
+        at: u32,
+        write: bool,
+        buffer: Option<&Resource>,
+    ) -> Option<*mut u8> {
+        let address = match (place, buffer) {
+            (Place::Global(a), _) => a.wrapping_add(at as u64),
+            (Place::Buffer(index, offset), Some(b)) if !b.buffer.swizzle => {
+                let place = b.place(index, offset.wrapping_add(at), lane);
+                Some(b.buffer.address(place)).filter(|_| b.buffer.in_range(place, 8))?
+            }
+            _ => return None,
+        };
+        let aligned = address % 8 == 0;
+        Some(address).filter(|_| aligned)?;
+        guest::check(&mut self.wave.cache, self.memory, address, 8, write).ok()
     }
 
     /// Reads a piece of at most four bytes, byte by byte where swizzling may separate them.
@@ -369,7 +409,16 @@ impl Exec<'_> {
         match access {
             Access::Load { bytes, extend } => {
                 let small = bytes.min(4);
-                for i in 0..bytes.div_ceil(4) as u32 {
+                let mut pairs = 0;
+                while pairs + 8 <= bytes as u32
+                    && let Some(p) = self.pair(place, lane, pairs, false, buffer)
+                {
+                    // SAFETY: checked and aligned.
+                    let value = unsafe { guest::read64(p) };
+                    self.set_datum(inst.dst as usize + pairs as usize / 4, lane, 8, value);
+                    pairs += 8;
+                }
+                for i in pairs / 4..bytes.div_ceil(4) as u32 {
                     let value = self.read_piece(place, lane, 4 * i, small, buffer)?;
                     let register = inst.dst as usize + i as usize;
                     let old = self.wave.vgprs[register].0[lane];
@@ -378,7 +427,16 @@ impl Exec<'_> {
             }
             Access::Store { bytes, high } => {
                 let small = bytes.min(4);
-                for i in 0..bytes.div_ceil(4) as u32 {
+                let mut pairs = 0;
+                while pairs + 8 <= bytes as u32
+                    && let Some(p) = self.pair(place, lane, pairs, true, buffer)
+                {
+                    let value = self.lane64(inst.src[1], pairs as usize / 4, lane);
+                    // SAFETY: checked and aligned.
+                    unsafe { guest::write64(p, value) };
+                    pairs += 8;
+                }
+                for i in pairs / 4..bytes.div_ceil(4) as u32 {
                     let value = self.lane(inst.src[1], i as usize, lane) >> if high { 16 } else { 0 };
                     self.write_piece(place, lane, 4 * i, small, value, buffer)?;
                 }
