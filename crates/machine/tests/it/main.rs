@@ -6,6 +6,7 @@ mod gws;
 mod litmus;
 mod registers;
 mod schedule;
+mod traps;
 
 use std::sync::Arc;
 use wavemill_asm::{Options as AsmOptions, Os, OutputType, assemble, elf};

@@ -1,0 +1,158 @@
+//! The trap handler ABI (AMDGPU guide), handlers of the user's own, exceptions, and traps that the host asks for.
+
+use super::{object, sizes};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use wavemill_isa::target::{Target, processor};
+use wavemill_machine::kernarg::Value;
+use wavemill_machine::run::Launch;
+use wavemill_machine::traps::TrapHandler;
+use wavemill_machine::{Completion, Machine, Options, Use};
+use wavemill_wave::Watch;
+
+/// A kernel `k` with the address of a buffer in s[4:5], and further functions.
+fn program(cpu: &str, body: &str, descriptor: &str) -> Vec<u8> {
+    let accum = if cpu == "gfx90a" { ".amdhsa_accum_offset 32" } else { "" };
+    object(
+        cpu,
+        &format!(
+            ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\n s_load_dwordx2 s[4:5], s[0:1], 0\n \
+             s_waitcnt lgkmcnt(0)\n {body}\n.rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 32\n\
+             .amdhsa_next_free_sgpr 32\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_kernarg_size 8\n{accum}\n\
+             {descriptor}\n.end_amdhsa_kernel\n"
+        ),
+    )
+}
+
+fn machine(cpu: &str) -> Machine {
+    Machine::new(Target::new(processor(cpu).unwrap()), &Options { threads: 1, ..Options::default() })
+}
+
+/// Runs `k`, with `handler` in the same code object as trap handler if it has one; returns the buffer's dwords.
+fn run(machine: &Machine, data: Vec<u8>, grid: u32) -> (Completion, Vec<u32>) {
+    let loaded = machine.load("t.o", data).unwrap();
+    let memory = machine.memory();
+    let buffer = memory.allocate(256, Use::Device, "buffer").unwrap();
+    if let Some(handler) = loaded.symbol("handler") {
+        machine.set_trap_handler(Some(TrapHandler { code: handler.address, memory: buffer.start() }));
+    }
+    let how = Launch {
+        values: vec![Value::Bytes(buffer.start().to_le_bytes().to_vec())],
+        timeout: Some(Duration::from_secs(60)),
+        ..sizes(&[grid], &[64])
+    };
+    let done = machine.launch(loaded.kernel("k").unwrap(), &how).unwrap();
+    let words = buffer.to_vec().chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap())).collect();
+    (done, words)
+}
+
+#[test]
+fn traps_by_the_abi() {
+    let about = |trap: &str| {
+        let m = machine("gfx90a");
+        let (done, _) = run(&m, program("gfx90a", &format!("v_mov_b32 v0, 42\n {trap}\n s_endpgm"), ""), 64);
+        let report = done.fault.expect("a report");
+        (report.kind, report.summary.clone(), report.listing.iter().any(|l| l.address == report.stop.pc))
+    };
+    assert_eq!(about("s_trap 1"), ("debugtrap", "debugtrap(42) without a debugger (s_trap 1)".into(), true));
+    assert_eq!(about("s_trap 2"), ("trap", "the kernel called abort (s_trap 2)".into(), true));
+    assert_eq!(about("s_trap 3"), ("trap", "debug trap without a debugger (s_trap 3)".into(), true));
+    assert_eq!(about("s_trap 7"), ("trap", "a breakpoint without a debugger (s_trap 7)".into(), true));
+    for id in [8, 0xfe, 0xff] {
+        let want = format!("a trap for the debugger, without one (s_trap {id})");
+        assert_eq!(about(&format!("s_trap {id}")), ("trap", want, true));
+    }
+    assert_eq!(about("s_trap 9").1, "a trap without a handler (s_trap 9)");
+}
+
+/// The argument of debugtrap is that of the first active lane.
+#[test]
+fn debugtrap_argument() {
+    let m = machine("gfx803");
+    let body = "v_mov_b32 v0, 7\n s_mov_b64 exec, 4\n v_mov_b32 v0, 9\n s_trap 1\n s_endpgm";
+    let (done, _) = run(&m, program("gfx803", body, ""), 64);
+    assert_eq!(done.fault.unwrap().summary, "debugtrap(9) without a debugger (s_trap 1)");
+}
+
+/// A handler of one's own: it counts traps in memory that TMA names and returns behind the instruction.
+const HANDLER: &str = "
+.globl handler
+.p2align 8
+.type handler,@function
+handler:
+  s_getreg_b32 ttmp2, hwreg(HW_REG_TMA_LO)
+  s_getreg_b32 ttmp3, hwreg(HW_REG_TMA_HI)
+  s_mov_b64 ttmp[4:5], exec
+  s_mov_b64 exec, 1
+  v_mov_b32 v28, ttmp2
+  v_mov_b32 v29, ttmp3
+  v_mov_b32 v30, 1
+  global_atomic_add v[28:29], v30, off
+  s_bfe_u32 ttmp6, ttmp1, 0x80010
+  v_mov_b32 v30, ttmp6
+  global_store_dword v[28:29], v30, off offset:4
+  s_bfe_u32 ttmp6, ttmp1, 0x10018
+  v_mov_b32 v30, ttmp6
+  global_store_dword v[28:29], v30, off offset:8
+  s_waitcnt vmcnt(0)
+  s_mov_b64 exec, ttmp[4:5]
+  s_and_b32 ttmp1, ttmp1, 0xffff
+  s_cmp_lg_u32 ttmp6, 0
+  s_cbranch_scc1 back
+  s_add_u32 ttmp0, ttmp0, 4
+  s_addc_u32 ttmp1, ttmp1, 0
+back:
+  s_rfe_b64 ttmp[0:1]
+.size handler, .-handler
+";
+
+#[test]
+fn a_second_level_handler() {
+    let m = machine("gfx90a");
+    let body = format!("s_trap 3\n s_trap 5\n s_endpgm\n{HANDLER}");
+    let (done, words) = run(&m, program("gfx90a", &body, ""), 256);
+    assert!(done.fault.is_none(), "{}", done.fault.unwrap());
+    assert_eq!((words[0], words[1], words[2]), (8, 5, 0), "four waves, two traps each; the last id");
+    assert_eq!(done.waves, 4);
+}
+
+#[test]
+fn the_host_traps_running_waves() {
+    // Waves wait until one of them has trapped.
+    let body = format!(
+        "v_mov_b32 v0, s4\n v_mov_b32 v1, s5\n again:\n global_load_dword v2, v[0:1], off glc\n s_waitcnt vmcnt(0)\n \
+         v_readfirstlane_b32 s6, v2\n s_cmp_lt_u32 s6, 2\n s_cbranch_scc1 again\n s_endpgm\n{HANDLER}"
+    );
+    let m = machine("gfx900");
+    let over = AtomicBool::new(false);
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            while !over.load(Ordering::Acquire) {
+                m.host_trap(11);
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
+        let (done, words) = run(&m, program("gfx900", &body, ""), 128);
+        over.store(true, Ordering::Release);
+        assert!(done.fault.is_none(), "{}", done.fault.unwrap());
+        assert!(words[0] >= 2);
+        assert_eq!((words[1], words[2]), (11, 1), "the id, and that the host asked");
+    });
+}
+
+#[test]
+fn watched_addresses_stop_the_kernel_that_lets_them() {
+    let body = "v_mov_b32 v0, s4\n v_mov_b32 v1, s5\n global_store_dword v[0:1], v2, off offset:16\n \
+         s_getreg_b32 s6, hwreg(HW_REG_TRAPSTS)\n v_mov_b32 v3, s6\n global_store_dword v[0:1], v3, off\n s_endpgm";
+    let m = machine("gfx90a");
+    let data = program("gfx90a", body, "");
+    let loaded = m.load("t.o", data).unwrap();
+    let buffer = m.memory().allocate(256, Use::Device, "buffer").unwrap();
+    m.set_watch(1, Some(Watch::new(buffer.start() + 16, 4)));
+    let how =
+        Launch { values: vec![Value::Bytes(buffer.start().to_le_bytes().to_vec())], ..sizes(&[64], &[64]) };
+    assert!(m.launch(loaded.kernel("k").unwrap(), &how).unwrap().fault.is_none());
+    let mut first = [0; 4];
+    buffer.read(0, &mut first);
+    assert_eq!(u32::from_le_bytes(first), 1 << 7 | 1 << 12, "address watch, number 1");
+}
