@@ -243,7 +243,7 @@ impl Exec<'_> {
                 let data = file.add(r as usize);
                 if words == 1 {
                     std::ptr::copy_nonoverlapping(data.cast::<u32>(), p, 64);
-                } else if words % 2 == 0 && first % 8 == 0 {
+                } else if words.is_multiple_of(2) && first.is_multiple_of(8) {
                     // Values of 64 bits are written whole.
                     for lane in 0..64 {
                         for w in (0..words).step_by(2) {
@@ -262,7 +262,7 @@ impl Exec<'_> {
                 let data = file.add(inst.dst as usize);
                 if words == 1 {
                     std::ptr::copy_nonoverlapping(p, data.cast::<u32>(), 64);
-                } else if words % 2 == 0 && first % 8 == 0 {
+                } else if words.is_multiple_of(2) && first.is_multiple_of(8) {
                     for lane in 0..64 {
                         for w in (0..words).step_by(2) {
                             let value = guest::read64(p.add(lane * words + w).cast());
@@ -342,7 +342,7 @@ impl Exec<'_> {
             }
             _ => return None,
         };
-        let aligned = address % 8 == 0;
+        let aligned = address.is_multiple_of(8);
         Some(address).filter(|_| aligned)?;
         guest::check(&mut self.wave.cache, self.memory, address, 8, write).ok()
     }
