@@ -121,6 +121,9 @@ impl Token {
     }
 }
 
+/// So many digits never need more than 64 bits, whatever the radix.
+const FIT_64: usize = 16;
+
 const IDENT: u8 = 1;
 const DIGIT: u8 = 2;
 const HEX: u8 = 4;
@@ -136,12 +139,43 @@ static CLASS: [u8; 256] = {
             table[c] = IDENT | DIGIT | HEX;
         } else if b.is_ascii_alphabetic() {
             table[c] = IDENT | START | if b.is_ascii_hexdigit() { HEX } else { 0 };
-        } else if matches!(b, b'_' | b'.') {
+        } else if b == b'_' {
             table[c] = IDENT | START;
-        } else if matches!(b, b'$' | b'?' | b'@') {
+        } else if matches!(b, b'.' | b'$' | b'?' | b'@') {
             table[c] = IDENT;
         }
         c += 1;
+    }
+    table
+};
+
+/// The bytes that are tokens by themselves, whatever follows them.
+static SINGLE: [Option<Tok>; 256] = {
+    let mut table = [None; 256];
+    let bytes: [(u8, Tok); 18] = [
+        (b',', Tok::Comma),
+        (b'[', Tok::LBrac),
+        (b']', Tok::RBrac),
+        (b':', Tok::Colon),
+        (b'(', Tok::LParen),
+        (b')', Tok::RParen),
+        (b'{', Tok::LCurly),
+        (b'}', Tok::RCurly),
+        (b'+', Tok::Plus),
+        (b'*', Tok::Star),
+        (b'%', Tok::Percent),
+        (b'~', Tok::Tilde),
+        (b'^', Tok::Caret),
+        (b'$', Tok::Dollar),
+        (b'@', Tok::At),
+        (b'?', Tok::Question),
+        (b'\\', Tok::BackSlash),
+        (b'\n', Tok::Eol),
+    ];
+    let mut i = 0;
+    while i < bytes.len() {
+        table[bytes[i].0 as usize] = Some(bytes[i].1);
+        i += 1;
     }
     table
 };
@@ -189,7 +223,7 @@ impl<'a> Lexer<'a> {
             message: "",
             message_at: 0,
         };
-        lexer.cur = lexer.scan(true);
+        lexer.scan(true);
         lexer
     }
 
@@ -201,7 +235,7 @@ impl<'a> Lexer<'a> {
         lexer.statement_start = false;
         lexer.line_start = false;
         lexer.fresh = false;
-        lexer.cur = lexer.scan(true);
+        lexer.scan(true);
         lexer
     }
 
@@ -220,8 +254,13 @@ impl<'a> Lexer<'a> {
     /// The token after the one at the cursor.
     #[inline]
     pub fn peek2(&self) -> Token {
+        // Punctuation most often touches the token before it.
+        if let Some(kind) = SINGLE[self.byte(self.pos) as usize] {
+            return Token { kind, start: self.pos, end: self.pos + 1 };
+        }
         let mut ahead = *self;
-        ahead.scan(false)
+        ahead.scan(false);
+        ahead.cur
     }
 
     /// Moves past the token at the cursor and returns it.
@@ -229,7 +268,7 @@ impl<'a> Lexer<'a> {
     pub fn bump(&mut self) -> Token {
         let token = self.cur;
         self.fresh = token.kind == Tok::Eol;
-        self.cur = self.scan(true);
+        self.scan(true);
         token
     }
 
@@ -264,6 +303,18 @@ impl<'a> Lexer<'a> {
     #[inline]
     pub fn bytes(&self, token: Token) -> &'a [u8] {
         &self.buf[token.start as usize..token.end as usize]
+    }
+
+    /// The bytes of the token at the cursor when it is an identifier, else none: for comparing with known words.
+    #[inline]
+    pub fn word(&self) -> &'a [u8] {
+        if self.cur.kind == Tok::Ident { self.bytes(self.cur) } else { b"" }
+    }
+
+    /// True when the cursor is on `name` followed by a left parenthesis.
+    #[inline]
+    pub fn at_call(&self, name: &[u8]) -> bool {
+        self.word() == name && self.peek2().kind == Tok::LParen
     }
 
     /// The text of the token at the cursor when it is an identifier, else the empty string.
@@ -327,11 +378,14 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The value of an integer token, and whether it needs more than 64 bits (then the low 64 are returned).
-    pub fn int_value(&self, token: Token) -> (u64, bool) {
-        match self.wide_value(token) {
-            Some(value) => (value as u64, value >> 64 != 0),
-            None => (0, true),
+    /// The value of an integer token; the low 64 bits if it needs more.
+    pub fn int_value(&self, token: Token) -> u64 {
+        let bytes = self.bytes(token);
+        match bytes {
+            [b'1'..=b'9', ..] if bytes.len() <= FIT_64 => {
+                bytes.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0'))
+            }
+            _ => self.wide_value(token).map_or(0, |value| value as u64),
         }
     }
 
@@ -347,13 +401,37 @@ impl<'a> Lexer<'a> {
             [b'0', rest @ ..] => (rest, 8),
             _ => (bytes, 10),
         };
+        // The lexer has let nothing but digits through.
+        let digits = digits.iter().map(|digit| (*digit as char).to_digit(radix).unwrap_or_default());
+        if bytes.len() <= FIT_64 {
+            return Some(
+                digits.fold(0, |value: u64, digit| value * u64::from(radix) + u64::from(digit)).into(),
+            );
+        }
         let mut value: u128 = 0;
-        for &digit in digits {
-            // Stops at an ignored suffix such as `ull`.
-            let Some(digit) = (digit as char).to_digit(radix) else { break };
+        for digit in digits {
             value = value.checked_mul(radix.into())?.checked_add(digit.into())?;
         }
         Some(value)
+    }
+
+    /// Reads `[5]` or `[4:7]` at the cursor as first and last, when it is written in plain ascending numbers and
+    /// nothing else. Anything else is left to be read token by token.
+    pub fn eat_plain_range(&mut self) -> Option<(u32, u32)> {
+        if self.cur.kind != Tok::LBrac {
+            return None;
+        }
+        let (first, rest) = plain_number(self.buf.get(self.pos as usize..)?)?;
+        let (last, rest) = match rest {
+            [b':', rest @ ..] => plain_number(rest)?,
+            _ => (first, rest),
+        };
+        if rest.first() != Some(&b']') || first > last {
+            return None;
+        }
+        self.pos = (self.buf.len() - rest.len() + 1) as u32;
+        self.scan(true);
+        Some((first, last))
     }
 
     /// The value of a real token, rounded to nearest even; `None` for an exponent without digits.
@@ -374,10 +452,10 @@ impl<'a> Lexer<'a> {
         byte
     }
 
+    #[inline]
     fn skip_class(&mut self, class: u8) {
-        while is(self.byte(self.pos), class) {
-            self.pos += 1;
-        }
+        let rest = self.buf.get(self.pos as usize..).unwrap_or_default();
+        self.pos += rest.iter().position(|b| !is(*b, class)).unwrap_or(rest.len()) as u32;
     }
 
     #[cold]
@@ -388,107 +466,104 @@ impl<'a> Lexer<'a> {
         Token { kind: Tok::Error, start: start.min(self.pos), end: self.pos }
     }
 
-    /// Reads one token. `advancing` is false while looking ahead: then `#` is always punctuation, because whether
+    /// Moves the cursor to the next token. `advancing` is false while looking ahead: then `#` is always punctuation, because whether
     /// it starts a comment depends on what the parser makes of the tokens before it.
-    fn scan(&mut self, advancing: bool) -> Token {
-        loop {
-            let start = self.pos;
-            let len = self.buf.len() as u32;
-            if start >= len {
-                self.pos = len;
-                let kind = if self.statement_start { Tok::Eof } else { Tok::Eol };
+    fn scan(&mut self, advancing: bool) {
+        let buf = self.buf;
+        let before = self.pos as usize;
+        let mut start = before;
+        while matches!(buf.get(start), Some(b' ' | b'\t' | 0)) {
+            start += 1;
+        }
+        let Some(&byte) = buf.get(start) else { return self.end() };
+        let mut end = start + 1;
+        // Most tokens are words or punctuation.
+        let kind = if is(byte, START) {
+            while buf.get(end).is_some_and(|b| is(*b, IDENT)) {
+                end += 1;
+            }
+            Some(Tok::Ident)
+        } else {
+            SINGLE[byte as usize]
+        };
+        self.pos = end as u32;
+        let Some(kind) = kind else {
+            self.line_start &= start == before;
+            return self.scan_other(start as u32, byte, advancing);
+        };
+        self.statement_start = kind == Tok::Eol;
+        self.line_start = kind == Tok::Eol;
+        self.cur = Token { kind, start: start as u32, end: end as u32 };
+    }
+
+    /// Moves the cursor to a token that starts with `byte` and is neither a word nor a byte by itself. Its first byte
+    /// has been read.
+    #[inline(never)]
+    fn scan_other(&mut self, start: u32, byte: u8, advancing: bool) {
+        self.cur = self.other(start, byte, advancing);
+    }
+
+    fn other(&mut self, start: u32, byte: u8, advancing: bool) -> Token {
+        let line_start = std::mem::replace(&mut self.line_start, false);
+        let statement_start = std::mem::replace(&mut self.statement_start, false);
+        let kind = match byte {
+            b'.' => return self.dotted(start),
+            b'0'..=b'9' => return self.number(start, byte),
+            b'\r' => {
                 self.statement_start = true;
                 self.line_start = true;
-                return Token { kind, start: len, end: len };
+                self.either(b'\n', Tok::Eol, Tok::Eol)
             }
-            let byte = self.buf[start as usize];
-            self.pos += 1;
-            if is(byte, START) {
-                self.statement_start = false;
-                self.line_start = false;
-                return self.identifier(start, byte);
+            b';' => return self.line_comment(start, statement_start),
+            b'#' if statement_start && advancing => {
+                if line_start && self.is_line_marker() {
+                    let line = self.buf[self.pos as usize..].iter();
+                    self.pos += line.take_while(|b| !matches!(b, b'\n' | b'\r')).count() as u32;
+                    return Token { kind: Tok::HashDirective, start, end: self.pos };
+                }
+                return self.line_comment(start, true);
             }
-            let line_start = std::mem::replace(&mut self.line_start, false);
-            let statement_start = std::mem::replace(&mut self.statement_start, false);
-            let kind = match byte {
-                b' ' | b'\t' | 0 => {
-                    self.statement_start = statement_start;
-                    while matches!(self.byte(self.pos), b' ' | b'\t') {
-                        self.pos += 1;
+            b'#' => Tok::Hash,
+            b'/' => match self.byte(self.pos) {
+                b'/' => return self.line_comment(start, statement_start),
+                b'*' => {
+                    if let Err(open) = self.block_comments() {
+                        return self.fail(open, open, "unterminated comment");
                     }
-                    continue;
+                    self.scan(advancing);
+                    return self.cur;
                 }
-                b'\n' => {
-                    self.statement_start = true;
-                    self.line_start = true;
-                    Tok::Eol
-                }
-                b'\r' => {
-                    self.statement_start = true;
-                    self.line_start = true;
-                    if self.byte(self.pos) == b'\n' {
-                        self.pos += 1;
-                    }
-                    Tok::Eol
-                }
-                b',' => Tok::Comma,
-                b'0'..=b'9' => return self.number(start, byte),
-                b'[' => Tok::LBrac,
-                b']' => Tok::RBrac,
-                b':' => Tok::Colon,
-                b';' => return self.line_comment(start, statement_start),
-                b'#' if statement_start && advancing => {
-                    if line_start && self.is_line_marker() {
-                        while !matches!(self.byte(self.pos), b'\n' | b'\r') && self.pos < len {
-                            self.pos += 1;
-                        }
-                        self.line_start = false;
-                        return Token { kind: Tok::HashDirective, start, end: self.pos };
-                    }
-                    return self.line_comment(start, true);
-                }
-                b'/' => match self.byte(self.pos) {
-                    b'/' => return self.line_comment(start, statement_start),
-                    b'*' => match self.block_comment() {
-                        true => continue,
-                        false => return self.fail(start, start, "unterminated comment"),
-                    },
-                    _ => Tok::Slash,
-                },
-                b'+' => Tok::Plus,
-                b'-' => self.either(b'>', Tok::MinusGreater, Tok::Minus),
-                b'~' => Tok::Tilde,
-                b'(' => Tok::LParen,
-                b')' => Tok::RParen,
-                b'{' => Tok::LCurly,
-                b'}' => Tok::RCurly,
-                b'*' => Tok::Star,
-                b'$' => Tok::Dollar,
-                b'@' => Tok::At,
-                b'#' => Tok::Hash,
-                b'?' => Tok::Question,
-                b'\\' => Tok::BackSlash,
-                b'=' => self.either(b'=', Tok::EqualEqual, Tok::Equal),
-                b'|' => self.either(b'|', Tok::PipePipe, Tok::Pipe),
-                b'^' => Tok::Caret,
-                b'&' => self.either(b'&', Tok::AmpAmp, Tok::Amp),
-                b'!' => self.either(b'=', Tok::ExclaimEqual, Tok::Exclaim),
-                b'%' => Tok::Percent,
-                b'<' => match self.byte(self.pos) {
-                    b'>' => self.either(b'>', Tok::LessGreater, Tok::Less),
-                    b'=' => self.either(b'=', Tok::LessEqual, Tok::Less),
-                    _ => self.either(b'<', Tok::LessLess, Tok::Less),
-                },
-                b'>' => match self.byte(self.pos) {
-                    b'=' => self.either(b'=', Tok::GreaterEqual, Tok::Greater),
-                    _ => self.either(b'>', Tok::GreaterGreater, Tok::Greater),
-                },
-                b'\'' => return self.character(start),
-                b'"' => return self.string(start),
-                _ => return self.fail(start, start, "invalid character in input"),
-            };
-            return Token { kind, start, end: self.pos };
-        }
+                _ => Tok::Slash,
+            },
+            b'-' => self.either(b'>', Tok::MinusGreater, Tok::Minus),
+            b'=' => self.either(b'=', Tok::EqualEqual, Tok::Equal),
+            b'|' => self.either(b'|', Tok::PipePipe, Tok::Pipe),
+            b'&' => self.either(b'&', Tok::AmpAmp, Tok::Amp),
+            b'!' => self.either(b'=', Tok::ExclaimEqual, Tok::Exclaim),
+            b'<' => match self.byte(self.pos) {
+                b'>' => self.either(b'>', Tok::LessGreater, Tok::Less),
+                b'=' => self.either(b'=', Tok::LessEqual, Tok::Less),
+                _ => self.either(b'<', Tok::LessLess, Tok::Less),
+            },
+            b'>' => match self.byte(self.pos) {
+                b'=' => self.either(b'=', Tok::GreaterEqual, Tok::Greater),
+                _ => self.either(b'>', Tok::GreaterGreater, Tok::Greater),
+            },
+            b'\'' => return self.character(start),
+            b'"' => return self.string(start),
+            _ => return self.fail(start, start, "invalid character in input"),
+        };
+        Token { kind, start, end: self.pos }
+    }
+
+    /// The end of the buffer, which ends a statement first.
+    fn end(&mut self) {
+        let end = self.buf.len() as u32;
+        self.pos = end;
+        let kind = if self.statement_start { Tok::Eof } else { Tok::Eol };
+        self.statement_start = true;
+        self.line_start = true;
+        self.cur = Token { kind, start: end, end };
     }
 
     #[inline]
@@ -501,9 +576,9 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    #[inline]
-    fn identifier(&mut self, start: u32, first: u8) -> Token {
-        if first == b'.' && is(self.byte(self.pos), DIGIT) {
+    /// `.name`, `.5` or `.`.
+    fn dotted(&mut self, start: u32) -> Token {
+        if is(self.byte(self.pos), DIGIT) {
             // `.5` is a number, `.5foo` a name.
             self.skip_class(DIGIT);
             let next = self.byte(self.pos);
@@ -512,7 +587,7 @@ impl<'a> Lexer<'a> {
             }
         }
         self.skip_class(IDENT);
-        let kind = if first == b'.' && self.pos == start + 1 { Tok::Dot } else { Tok::Ident };
+        let kind = if self.pos == start + 1 { Tok::Dot } else { Tok::Ident };
         Token { kind, start, end: self.pos }
     }
 
@@ -624,8 +699,7 @@ impl<'a> Lexer<'a> {
             }
         }
         let mut token = Token { kind: Tok::Int, start, end };
-        // Sixteen digits never need more than 64 bits, whatever the radix.
-        if end - start > 16 && self.wide_value(token).is_none_or(|v| v >> 64 != 0) {
+        if (end - start) as usize > FIT_64 && self.wide_value(token).is_none_or(|v| v >> 64 != 0) {
             token.kind = Tok::BigNum;
         }
         token
@@ -677,18 +751,23 @@ impl<'a> Lexer<'a> {
         Token { kind: Tok::Eol, start, end }
     }
 
-    fn block_comment(&mut self) -> bool {
-        self.pos += 1;
-        let rest = &self.buf[self.pos as usize..];
-        match rest.windows(2).position(|pair| pair == b"*/") {
-            Some(length) => {
-                self.pos += length as u32 + 2;
-                true
-            }
-            None => {
+    /// Skips the comment whose star is next, and those that follow it. When one does not end, says where it starts.
+    fn block_comments(&mut self) -> Result<(), u32> {
+        loop {
+            let open = self.pos - 1;
+            self.pos += 1;
+            let rest = &self.buf[self.pos as usize..];
+            let Some(length) = rest.windows(2).position(|pair| pair == b"*/") else {
                 self.pos = self.buf.len() as u32;
-                false
+                return Err(open);
+            };
+            self.pos += length as u32 + 2;
+            let rest = &self.buf[self.pos as usize..];
+            let blanks = rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | 0)).count();
+            if !rest[blanks..].starts_with(b"/*") {
+                return Ok(());
             }
+            self.pos += blanks as u32 + 1;
         }
     }
 
@@ -696,7 +775,24 @@ impl<'a> Lexer<'a> {
     fn is_line_marker(&self) -> bool {
         let mut ahead = *self;
         ahead.statement_start = false;
-        ahead.scan(false).kind == Tok::Int && ahead.scan(false).kind == Tok::Str
+        let mut next = || {
+            ahead.scan(false);
+            ahead.cur.kind
+        };
+        next() == Tok::Int && next() == Tok::Str
+    }
+}
+
+/// Up to three decimal digits at the start of `text`, and what follows them. Not for octal numbers, which start with 0.
+fn plain_number(text: &[u8]) -> Option<(u32, &[u8])> {
+    let digit = |byte: u8| u32::from(byte - b'0');
+    match *text {
+        [a @ b'1'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', ref rest @ ..] => {
+            Some((digit(a) * 100 + digit(b) * 10 + digit(c), rest))
+        }
+        [a @ b'1'..=b'9', b @ b'0'..=b'9', ref rest @ ..] => Some((digit(a) * 10 + digit(b), rest)),
+        [a @ b'0'..=b'9', ref rest @ ..] => Some((digit(a), rest)),
+        _ => None,
     }
 }
 

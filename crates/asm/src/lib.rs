@@ -9,6 +9,7 @@ pub mod disasm;
 pub mod elf;
 pub mod expr;
 pub mod fixup;
+mod hex;
 pub mod inst;
 pub mod lex;
 pub mod names;

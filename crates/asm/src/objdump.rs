@@ -2,6 +2,7 @@
 //! targets by name, data in code symbols of objects as a dump, kernel descriptors as directives.
 
 use crate::disasm::Disassembler;
+use crate::hex;
 use std::io::Write;
 use wavemill_isa::{Enc, Inst, Role, Target};
 use wavemill_object::descriptor::{self, Descriptor};
@@ -57,24 +58,12 @@ const FLUSH: usize = 1 << 16;
 /// Column of the `//` that follows an instruction's text.
 const COMMENT: usize = 59;
 
-/// Upper-case hexadecimal digits of every byte.
-static HEX: [[u8; 2]; 256] = {
-    let digits = b"0123456789ABCDEF";
-    let mut table = [[0; 2]; 256];
-    let mut i = 0;
-    while i < 256 {
-        table[i] = [digits[i >> 4], digits[i & 15]];
-        i += 1;
-    }
-    table
-};
-
 /// Appends a dword's eight digits.
 #[inline]
 fn hex32(value: u32, out: &mut Vec<u8>) {
     let mut digits = [0u8; 8];
     for (slot, byte) in digits.chunks_exact_mut(2).zip(value.to_be_bytes()) {
-        slot.copy_from_slice(&HEX[byte as usize]);
+        slot.copy_from_slice(&hex::UPPER[byte as usize]);
     }
     out.extend_from_slice(&digits);
 }
@@ -345,7 +334,7 @@ fn comment(start: usize, address: u64, out: &mut Vec<u8>) {
     let wanted = (start + 1 + COMMENT).max(out.len());
     out.extend_from_slice(&[b' '; COMMENT]);
     out.truncate(wanted);
-    let digits = |byte: u8| HEX[byte as usize];
+    let digits = |byte: u8| hex::UPPER[byte as usize];
     let [_, _, a, b, ..] = address.to_be_bytes();
     let ([a0, a1], [b0, b1]) = (digits(a), digits(b));
     out.extend_from_slice(&[b'/', b'/', b' ', a0, a1, b0, b1]);

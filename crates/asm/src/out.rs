@@ -2,6 +2,7 @@
 
 use crate::expr::write_int;
 use crate::fixup::Fixup;
+use crate::hex;
 use crate::object::Object;
 use crate::symbol::Symbols;
 use std::fmt;
@@ -143,7 +144,7 @@ impl Out {
         out.truncate(wanted);
         out.extend_from_slice(b"; encoding: [");
         for byte in bits.to_le_bytes().into_iter().take(len as usize) {
-            let [high, low] = HEX[byte as usize];
+            let [high, low] = hex::LOWER[byte as usize];
             out.extend_from_slice(&[b'0', b'x', high, low, b',']);
         }
         out.truncate(out.len() - 1);
@@ -155,35 +156,29 @@ impl Out {
         !self.comments.is_empty()
     }
 
-    /// Adds the `encoding: […]` comment of an instruction and those of its fixups.
-    pub fn encoding_comment(&mut self, bits: u64, len: u8, fixups: &[Option<Fixup>], symbols: &Symbols) {
+    /// Adds the `encoding: […]` comment of an instruction and that of its fixup.
+    pub fn encoding_comment(&mut self, bits: u64, len: u8, fixup: Option<&Fixup>, symbols: &Symbols) {
         let bytes = bits.to_le_bytes();
-        let mut owner = [0u8; 8];
-        for (letter, fixup) in (b'A'..).zip(fixups.iter().flatten()) {
-            let start = fixup.offset as usize;
-            let end = (start + fixup.kind.size() as usize).min(8);
-            owner.get_mut(start..end).unwrap_or_default().fill(letter);
-        }
+        let start = fixup.map_or(0, |f| usize::from(f.offset));
+        let fixed = start..start + fixup.map_or(0, |f| usize::from(f.kind.size()));
         let out = &mut self.comments;
         out.extend_from_slice(b"encoding: [");
         for i in 0..(len as usize).min(8) {
             if i != 0 {
                 out.push(b',');
             }
-            match (owner[i], bytes[i]) {
-                (0, byte) => hex_byte(byte, out),
-                (letter, 0) => out.push(letter),
-                (letter, byte) => {
+            match (fixed.contains(&i), bytes[i]) {
+                (false, byte) => hex_byte(byte, out),
+                (true, 0) => out.push(b'A'),
+                (true, byte) => {
                     hex_byte(byte, out);
-                    out.extend_from_slice(&[b'\'', letter, b'\'']);
+                    out.extend_from_slice(b"'A'");
                 }
             }
         }
         out.extend_from_slice(b"]\n");
-        for (letter, fixup) in (b'A'..).zip(fixups.iter().flatten()) {
-            out.extend_from_slice(b"  fixup ");
-            out.push(letter);
-            out.extend_from_slice(b" - offset: ");
+        if let Some(fixup) = fixup {
+            out.extend_from_slice(b"  fixup A - offset: ");
             write_int(fixup.offset.into(), out);
             out.extend_from_slice(b", value: ");
             fixup.expr.print(symbols, out);
@@ -194,19 +189,7 @@ impl Out {
     }
 }
 
-/// The two hexadecimal digits of every byte.
-static HEX: [[u8; 2]; 256] = {
-    let digits = b"0123456789abcdef";
-    let mut table = [[0; 2]; 256];
-    let mut i = 0;
-    while i < 256 {
-        table[i] = [digits[i >> 4], digits[i & 15]];
-        i += 1;
-    }
-    table
-};
-
 fn hex_byte(byte: u8, out: &mut Vec<u8>) {
-    let [high, low] = HEX[byte as usize];
+    let [high, low] = hex::LOWER[byte as usize];
     out.extend_from_slice(&[b'0', b'x', high, low]);
 }

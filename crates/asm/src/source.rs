@@ -41,9 +41,14 @@ pub enum Severity {
     Note,
 }
 
-/// One thing to tell the user about a place in the source.
+/// One thing to tell the user about a place in the source. A pointer to its [`Message`], so that the results of
+/// everything that may fail stay small.
 #[derive(Clone, Debug)]
-pub struct Diag {
+pub struct Diag(Box<Message>);
+
+/// What a [`Diag`] says.
+#[derive(Clone, Debug)]
+pub struct Message {
     /// How bad it is.
     pub severity: Severity,
     /// Where; the caret points at the start. `None` when no place in the source is to blame.
@@ -56,9 +61,22 @@ pub struct Diag {
     pub(crate) silent: bool,
 }
 
+impl std::ops::Deref for Diag {
+    type Target = Message;
+    fn deref(&self) -> &Message {
+        &self.0
+    }
+}
+
+impl std::ops::DerefMut for Diag {
+    fn deref_mut(&mut self) -> &mut Message {
+        &mut self.0
+    }
+}
+
 impl Diag {
     fn new(severity: Severity, span: Option<Span>, message: Cow<'static, str>) -> Diag {
-        Diag { severity, span, message, notes: Vec::new(), silent: false }
+        Diag(Box::new(Message { severity, span, message, notes: Vec::new(), silent: false }))
     }
 
     /// An error at `span`.
@@ -88,7 +106,9 @@ impl Diag {
     /// An error that was reported already and must not be reported again.
     #[cold]
     pub(crate) fn silent() -> Diag {
-        Diag { silent: true, ..Diag::new(Severity::Error, None, Cow::Borrowed("")) }
+        let mut diag = Diag::new(Severity::Error, None, Cow::Borrowed(""));
+        diag.silent = true;
+        diag
     }
 
     /// The same diagnostic with a note added.

@@ -238,7 +238,7 @@ fn read(input: &str) -> Result<Vec<u8>, Stop> {
 
 fn perform(job: &Job) -> Result<bool, Stop> {
     let text = read(&job.input)?;
-    let (bytes, messages, failed) = if job.disassemble {
+    let (printed, bytes, messages, failed) = if job.disassemble {
         let map = SourceMap::default();
         let mut sources = Sources::new(&map);
         let buffer = sources.add(&job.input, text, Origin::Main);
@@ -246,27 +246,27 @@ fn perform(job: &Job) -> Result<bool, Stop> {
         let (out, diags) =
             disasm::listing(job.options.target, buffer, &source.text, job.options.show_encoding);
         let failed = diags.iter().any(|d| d.severity == Severity::Error);
-        (out, map.render(&diags), failed)
+        (Vec::new(), out, map.render(&diags), failed)
     } else {
-        let result = assemble(&job.options, &job.input, text);
-        let mut bytes = result.printed.clone();
-        match job.options.output {
-            OutputType::Asm => bytes.extend_from_slice(&result.text),
-            OutputType::Obj if result.failed() => {}
-            OutputType::Obj => {
-                bytes.extend_from_slice(&elf::write(&result).map_err(|e| Stop::Failed(e.to_string()))?)
+        let mut result = assemble(&job.options, &job.input, text);
+        let bytes = match job.options.output {
+            OutputType::Asm => std::mem::take(&mut result.text),
+            OutputType::Obj if !result.failed() => {
+                elf::write(&result).map_err(|e| Stop::Failed(e.to_string()))?
             }
-            OutputType::Null => {}
-        }
-        (bytes, result.render_diagnostics(), result.failed())
+            OutputType::Obj | OutputType::Null => Vec::new(),
+        };
+        let (messages, failed) = (result.render_diagnostics(), result.failed());
+        (result.printed, bytes, messages, failed)
     };
     use std::io::Write;
     let nothing = failed && job.options.output == OutputType::Obj && !job.disassemble;
+    let write_to = |to: &mut dyn Write| to.write_all(&printed).and_then(|()| to.write_all(&bytes));
     let write = match job.output.as_deref() {
         // No object is left of a source with errors; what was there stays.
         _ if nothing => Ok(()),
-        None | Some("-") => std::io::stdout().lock().write_all(&bytes),
-        Some(path) => std::fs::write(path, &bytes),
+        None | Some("-") => write_to(&mut std::io::stdout().lock()),
+        Some(path) => std::fs::File::create(path).and_then(|mut file| write_to(&mut file)),
     };
     let _ = std::io::stderr().lock().write_all(&messages);
     match write {

@@ -14,9 +14,15 @@ struct Names {
 }
 
 fn hash(name: &[u8]) -> usize {
-    // FNV-1a: the names are short and this is called once per line.
-    let h = name.iter().fold(0x811c_9dc5u32, |h, &b| (h ^ b as u32).wrapping_mul(0x0100_0193));
-    (h ^ h >> 15) as usize % SLOTS
+    // Called once per line of assembly. The length and the eight bytes at either end tell most names apart; those that
+    // differ only in the middle share a slot.
+    let (head, tail) = match (name.first_chunk(), name.last_chunk()) {
+        (Some(head), Some(tail)) => (u64::from_le_bytes(*head), u64::from_le_bytes(*tail)),
+        _ => (name.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0),
+    };
+    let mix = |word: u64| word.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let h = mix(head ^ name.len() as u64);
+    (mix(h ^ h >> 32 ^ tail) >> 32) as usize % SLOTS
 }
 
 fn names() -> &'static Names {
@@ -48,13 +54,14 @@ fn names() -> &'static Names {
 }
 
 /// The rows with a mnemonic: one for most, several where generations differ.
-pub fn by_name(name: &str) -> impl Iterator<Item = &'static Row> {
+pub fn by_name(name: impl AsRef<[u8]>) -> impl Iterator<Item = &'static Row> {
+    let name = name.as_ref();
     let table = names();
-    let mut at = hash(name.as_bytes());
+    let mut at = hash(name);
     let mut link = loop {
         match table.slots[at] {
             0 => break 0,
-            i if ROWS[i as usize - 1].name == name => break i,
+            i if ROWS[i as usize - 1].name.as_bytes() == name => break i,
             _ => at = (at + 1) % SLOTS,
         }
     };

@@ -9,9 +9,12 @@ use wavemill_isa::{Access, Enc, Form, Level, Role, flag, regs};
 
 /// Rules for vector ALU instructions.
 pub(super) fn valu(line: &Line, draft: &Draft) -> Fit<()> {
-    lds_direct(line, draft)?;
-    if draft.inst.form != Form::Dpp {
-        constant_bus(line, draft)?;
+    let scalar = |op: &Op| matches!(op.kind, Kind::Reg(reg) if reg.file == File::S);
+    if draft.has_literal() || line.ops().iter().any(scalar) {
+        lds_direct(line, draft)?;
+        if draft.inst.form != Form::Dpp {
+            constant_bus(line, draft)?;
+        }
     }
     if line.row.enc == Enc::Mfma {
         matrix_overlap(line)?;
@@ -50,7 +53,7 @@ fn constant_bus(line: &Line, draft: &Draft) -> Fit<()> {
     } else {
         None
     };
-    let literal = draft.literal.is_some() || draft.k.is_some() || draft.expr.is_some();
+    let literal = draft.has_literal();
     if literal && implicit.is_some() {
         let constant = |op: &Op| matches!(op.kind, Kind::Number(_) | Kind::Expr);
         let at = line.ops().iter().position(constant).unwrap_or(0);

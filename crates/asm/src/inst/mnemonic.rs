@@ -55,43 +55,43 @@ enum Suffix {
 }
 
 /// Splits the encoding suffix off.
-fn split(name: &str) -> (&str, Suffix) {
-    let Some((stem, last)) = name.rsplit_once('_') else { return (name, Suffix::None) };
-    match last {
-        "e32" => (stem, Suffix::E32),
-        "e64" => (stem, Suffix::E64),
-        "sdwa" => (stem, Suffix::Sdwa),
+fn split(name: &[u8]) -> (&[u8], Suffix) {
+    match name {
+        [stem @ .., b'_', b'e', b'3', b'2'] => (stem, Suffix::E32),
+        [stem @ .., b'_', b'e', b'6', b'4'] => (stem, Suffix::E64),
+        [stem @ .., b'_', b's', b'd', b'w', b'a'] => (stem, Suffix::Sdwa),
         // `_e64_dpp` is GFX11's: the stem is no mnemonic then.
-        "dpp" => (stem, Suffix::Dpp),
+        [stem @ .., b'_', b'd', b'p', b'p'] => (stem, Suffix::Dpp),
         _ => (name, Suffix::None),
     }
 }
 
 /// The row a name means on a level.
-fn row_of(name: &str, level: Level) -> Option<(&'static Row, Option<&'static Alias>)> {
+fn row_of(name: &[u8], level: Level) -> Option<(&'static Row, Option<&'static Alias>)> {
     if let Some(row) = lookup::by_name(name).find(|r| r.opcode_at(level).is_some()) {
         return Some((row, None));
     }
-    let alias = ALIASES.iter().find(|a| a.name == name && a.levels.0 <= level && level <= a.levels.1)?;
+    let alias =
+        ALIASES.iter().find(|a| a.name.as_bytes() == name && a.levels.0 <= level && level <= a.levels.1)?;
     let row = lookup::by_name(alias.means).find(|r| r.opcode_at(level).is_some())?;
     Some((row, Some(alias)))
 }
 
 /// Looks the mnemonic up on the target.
 pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
-    let written = p.lex.text(mnemonic);
+    let written = p.lex.bytes(mnemonic);
     let level = p.target.level();
     let (mut stem, mut suffix) = split(written);
     let mut found = row_of(stem, level);
     // Mnemonics, and they alone, may be written in capitals.
     let lower;
-    if found.is_none() && written.bytes().any(|b| b.is_ascii_uppercase()) {
+    if found.is_none() && written.iter().any(u8::is_ascii_uppercase) {
         lower = written.to_ascii_lowercase();
         (stem, suffix) = split(&lower);
         found = row_of(stem, level);
     }
     let Some((row, alias)) = found else {
-        return Err(unknown(p, mnemonic, stem));
+        return Err(unknown(p, mnemonic, &String::from_utf8_lossy(stem)));
     };
     let form = match suffix {
         Suffix::None => None,
@@ -108,6 +108,7 @@ pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
         || form.is_some_and(|f| alias.is_some_and(|a| a.form.is_some_and(|only| only != f)));
     if wrong {
         let what = written.get(stem.len() + 1..).unwrap_or(written);
+        let [stem, what] = [stem, what].map(String::from_utf8_lossy);
         let cpu = p.target.cpu.name;
         return Err(Diag::error(p.lex.span(mnemonic), format!("{stem} has no {what} form on {cpu}")));
     }
@@ -121,7 +122,8 @@ fn unknown(p: &Parser<'_>, mnemonic: Token, stem: &str) -> Diag {
     let span = p.lex.span(mnemonic);
     let level = p.target.level();
     let cpu = p.target.cpu.name;
-    let levels: Vec<Level> = Level::ALL.into_iter().filter(|l| row_of(stem, *l).is_some()).collect();
+    let levels: Vec<Level> =
+        Level::ALL.into_iter().filter(|l| row_of(stem.as_bytes(), *l).is_some()).collect();
     if !levels.is_empty() {
         return Diag::error(span, format!("{stem} is not available on {cpu}: {} it", have(&levels)));
     }

@@ -28,7 +28,7 @@ use misfit::{Fit, Misfit, Why};
 use modifier::Set;
 use operand::{Line, Signs};
 use register::Reg;
-use wavemill_isa::{Access, Enc, Form, Inst, Level, Role};
+use wavemill_isa::{Access, Enc, Form, Inst, Level, Role, Row};
 
 /// State the instruction parser keeps between statements.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +40,7 @@ pub struct Encoded {
     /// The instruction.
     pub inst: Inst,
     /// What is not known yet.
-    pub fixups: [Option<Fixup>; 2],
+    pub fixup: Option<Fixup>,
     /// The mnemonic it was written with where that is echoed, else the row's.
     pub name: &'static str,
     /// How many address registers an image instruction was written with; the encoding does not say.
@@ -91,6 +91,11 @@ impl Draft {
         }
     }
 
+    /// True when a literal follows the instruction.
+    fn has_literal(&self) -> bool {
+        self.literal.is_some() || self.k.is_some() || self.expr.is_some()
+    }
+
     /// The literal is an expression: operand `i`.
     fn symbolic(&mut self, i: usize) {
         self.expr = Some(i);
@@ -118,8 +123,7 @@ pub fn parse(p: &mut Parser<'_>, mnemonic: Token) -> Result<Encoded, Diag> {
     let span = p.lex.span(mnemonic);
     let found = mnemonic::find(p, mnemonic)?;
     let mut line = Line::new(found.row, p.target, span);
-    let allowed = modifiers(&line);
-    operands(p, &mut line, allowed)?;
+    operands(p, &mut line)?;
     let mut form = found.form;
     // The short forms have no choice but VCC, so it may be left out where it is the only one.
     if let Some(at) = implied_vcc(&line)
@@ -139,7 +143,7 @@ pub fn parse(p: &mut Parser<'_>, mnemonic: Token) -> Result<Encoded, Diag> {
         _ => valu::encode(&line, form),
     };
     match draft {
-        Ok(draft) => Ok(finish(p, line, draft, found.name)),
+        Ok(draft) => Ok(finish(p, &mut line, &draft, found.name)),
         Err(misfit) => Err(misfit.diag(&line)),
     }
 }
@@ -158,22 +162,22 @@ fn implied_vcc(line: &Line) -> Option<usize> {
 }
 
 /// The modifiers the row's encodings take.
-fn modifiers(line: &Line) -> Set {
-    match line.row.enc {
+fn modifiers(row: &Row, level: Level) -> Set {
+    match row.enc {
         enc if salu::is_salu(enc) => Set::default(),
-        Enc::Smrd | Enc::Smem => memory::scalar_modifiers(line.row),
-        Enc::Ds => memory::data_share_modifiers(line.row),
-        Enc::Flat | Enc::Global | Enc::Scratch => memory::flat_modifiers(line.row),
-        Enc::Mubuf | Enc::Mtbuf => buffer::modifiers(line.row),
-        Enc::Mimg => image::modifiers(line.row),
+        Enc::Smrd | Enc::Smem => memory::scalar_modifiers(row),
+        Enc::Ds => memory::data_share_modifiers(row),
+        Enc::Flat | Enc::Global | Enc::Scratch => memory::flat_modifiers(row),
+        Enc::Mubuf | Enc::Mtbuf => buffer::modifiers(row),
+        Enc::Mimg => image::modifiers(row),
         Enc::Exp => image::export_modifiers(),
-        _ => valu::modifiers(line.row, line.level),
+        _ => valu::modifiers(row, level),
     }
 }
 
 /// Reads operands and modifiers up to the end of the statement. Commas are optional, as in LLVM.
-fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Diag> {
-    let row = line.row;
+fn operands(p: &mut Parser<'_>, line: &mut Line) -> Result<(), Diag> {
+    let (row, level) = (line.row, line.level);
     let signs = if row.enc.is_valu() { Signs::Yes } else { Signs::No };
     let takes_off =
         matches!(row.enc, Enc::Flat | Enc::Global | Enc::Scratch | Enc::Mubuf | Enc::Mtbuf | Enc::Exp);
@@ -194,13 +198,13 @@ fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Dia
                 b"dfmt" | b"nfmt" => role.is_none(),
                 _ => false,
             };
-            !misplaced && line.mods.parse(p, allowed)? || takes_off && operand::off(p, line)?
+            !misplaced && line.mods.parse(p, || modifiers(row, level))? || takes_off && operand::off(p, line)?
         };
         let done = done
             || match role {
                 Some(role) => special::parse(p, line, role)?,
                 None => {
-                    surplus(p, line, allowed)?;
+                    surplus(p, row, level)?;
                     false
                 }
             };
@@ -213,25 +217,22 @@ fn operands(p: &mut Parser<'_>, line: &mut Line, allowed: Set) -> Result<(), Dia
 }
 
 /// A word after the last operand is probably a modifier.
-fn surplus(p: &Parser<'_>, line: &Line, allowed: Set) -> Result<(), Diag> {
+fn surplus(p: &Parser<'_>, row: &Row, level: Level) -> Result<(), Diag> {
     let token = p.lex.peek();
     let name = p.lex.ident();
-    if name.is_empty() || register::starts(p, token, || p.lex.peek2()) {
+    if name.is_empty() || register::starts(p, token, || p.lex.peek2().kind) {
         return Ok(());
     }
-    let hint = match modifier::closest(name, allowed) {
-        Some(near) => format!(": did you mean '{near}'?"),
-        None if modifier::is_name(name) => String::new(),
-        None => String::new(),
-    };
-    Err(Diag::error(p.lex.span(token), format!("{} has no modifier '{name}'{hint}", line.row.name)))
+    let near = modifier::closest(name, modifiers(row, level));
+    let hint = near.map_or(String::new(), |near| format!(": did you mean '{near}'?"));
+    Err(Diag::error(p.lex.span(token), format!("{} has no modifier '{name}'{hint}", row.name)))
 }
 
-fn finish(p: &mut Parser<'_>, mut line: Line, draft: Draft, name: &'static str) -> Encoded {
+fn finish(p: &mut Parser<'_>, line: &mut Line, draft: &Draft, name: &'static str) -> Encoded {
     if let Some(text) = draft.warning {
         p.warning(line.span, text);
     }
-    let mut fixups = [None, None];
+    let mut fixup = None;
     if (draft.branch || draft.expr.is_some())
         && let Some(expr) = line.expr.take()
     {
@@ -242,10 +243,10 @@ fn finish(p: &mut Parser<'_>, mut line: Line, draft: Draft, name: &'static str) 
             (_, true) => (4, FixupKind::PcRel4),
             _ => (4, FixupKind::Data4),
         };
-        fixups[0] = Some(Fixup { offset, kind, expr, span: line.op_span(at) });
+        fixup = Some(Fixup { offset, kind, expr, span: line.op_span(at) });
     }
-    let Draft { inst, vaddr, negative, lost, .. } = draft;
-    Encoded { inst, fixups, name, vaddr, negative, lost }
+    let Draft { inst, vaddr, negative, lost, .. } = *draft;
+    Encoded { inst, fixup, name, vaddr, negative, lost }
 }
 
 /// Whether a literal expression is taken relative to its place: LLVM's rule, by the look of it.
@@ -263,7 +264,7 @@ fn pc_relative(expr: &Expr) -> bool {
 /// Writes an instruction's text, without the leading tab.
 pub fn print(instruction: &Encoded, p: &Parser<'_>, out: &mut Vec<u8>) {
     let mut symbol = Vec::new();
-    if let Some(fixup) = &instruction.fixups[0] {
+    if let Some(fixup) = &instruction.fixup {
         fixup.expr.print(&p.symbols, &mut symbol);
     } else if let Some(number) = instruction.negative {
         write_int(number.into(), &mut symbol);

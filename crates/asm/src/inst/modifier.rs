@@ -129,9 +129,9 @@ impl Set {
         self.0 >> m as u8 & 1 != 0
     }
 
-    /// One of these that is not in `other`.
-    pub fn outside(self, other: Set) -> Option<Mod> {
-        let rest = self.0 & !other.0;
+    /// One of these that is not in `other`, which is not asked for when there are none.
+    pub fn outside(self, other: impl FnOnce() -> Set) -> Option<Mod> {
+        let rest = if self.0 == 0 { 0 } else { self.0 & !other().0 };
         if rest == 0 { None } else { MODS.get(rest.trailing_zeros() as usize).map(|m| m.0) }
     }
 
@@ -219,12 +219,12 @@ impl Mods {
         Ok(())
     }
 
-    /// Reads a modifier at the cursor if it is one of `allowed`.
-    pub fn parse(&mut self, p: &mut Parser<'_>, allowed: Set) -> Result<bool, Diag> {
+    /// Reads a modifier at the cursor if it is one of those allowed.
+    pub fn parse(&mut self, p: &mut Parser<'_>, allowed: impl FnOnce() -> Set) -> Result<bool, Diag> {
         let token = p.lex.peek();
         let name = p.lex.bytes(token);
         let Some((m, off)) = find(name) else { return Ok(false) };
-        if !allowed.has(m) {
+        if !allowed().has(m) {
             return Ok(false);
         }
         // Another spelling, for the flat family.
@@ -261,7 +261,7 @@ impl Mods {
             Mod::DstSel | Mod::Src0Sel | Mod::Src1Sel => choice(p, &names::SDWA_SELS)?,
             Mod::DstUnused => choice(p, &names::SDWA_UNUSED)?,
             Mod::Offset | Mod::Offset0 | Mod::Offset1 => {
-                let value = if m == Mod::Offset && p.lex.ident() == "swizzle" {
+                let value = if m == Mod::Offset && p.lex.word() == b"swizzle" {
                     self.swizzled = true;
                     special::swizzle(p)?
                 } else {
@@ -403,11 +403,6 @@ fn find(name: &[u8]) -> Option<(Mod, bool)> {
     Some((m, false))
 }
 
-/// Is this any modifier's name?
-pub(super) fn is_name(name: &str) -> bool {
-    find(name.as_bytes()).is_some()
-}
-
 /// The name among `allowed` that a misspelt one is closest to.
 pub(super) fn closest(name: &str, allowed: Set) -> Option<&'static str> {
     crate::suggest::closest(name, allowed.names())
@@ -435,8 +430,8 @@ fn bits(p: &mut Parser<'_>) -> Result<u16, Diag> {
 }
 
 fn choice(p: &mut Parser<'_>, words: &[&'static str]) -> Result<u16, Diag> {
-    let word = p.lex.ident();
-    if let Some(i) = words.iter().position(|w| *w == word) {
+    let word = p.lex.word();
+    if let Some(i) = words.iter().position(|w| w.as_bytes() == word) {
         p.lex.bump();
         return Ok(i as u16);
     }

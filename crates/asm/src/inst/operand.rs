@@ -156,12 +156,8 @@ pub(super) enum Signs {
     Yes,
 }
 
-fn is_call(p: &Parser<'_>, name: &str) -> bool {
-    p.lex.ident() == name && p.lex.peek2().kind == Tok::LParen
-}
-
-fn open(p: &mut Parser<'_>, name: &str) -> bool {
-    let hit = is_call(p, name);
+fn open(p: &mut Parser<'_>, name: &[u8]) -> bool {
+    let hit = p.lex.at_call(name);
     if hit {
         p.lex.bump();
         p.lex.bump();
@@ -181,36 +177,29 @@ fn negates(p: &Parser<'_>) -> bool {
     let mut ahead = p.lex;
     ahead.bump();
     let token = ahead.peek();
-    token.kind == Tok::Pipe
-        || ahead.ident() == "abs" && ahead.peek2().kind == Tok::LParen
-        || register::starts(p, token, || ahead.peek2())
+    token.kind == Tok::Pipe || ahead.at_call(b"abs") || register::starts(p, token, || ahead.peek2().kind)
 }
 
 /// Reads an operand: a register, a number or an expression, with source modifiers if it may have any.
 pub(super) fn parse(p: &mut Parser<'_>, line: &mut Line, signs: Signs) -> Result<(), Diag> {
     let first = p.lex.peek();
-    // The plain register, nearly every operand.
-    if register::starts(p, first, || p.lex.peek2()) {
-        let reg = register::parse(p)?;
-        return line.push(Op {
-            kind: Kind::Reg(reg),
-            start: first.start,
-            end: p.lex.here().start,
-            ..Op::NONE
-        });
-    }
     let mut op = Op { start: first.start, ..Op::NONE };
-    if signs == Signs::Yes {
+    // Nearly every operand is a plain register or a plain number.
+    if let Some(reg) = register::parse(p)? {
+        op.kind = Kind::Reg(reg);
+    } else if first.kind == Tok::Int {
+        value(p, line, &mut op, false, false)?;
+    } else if signs == Signs::Yes {
         signed(p, line, &mut op)?;
     } else {
         // What would be a source modifier elsewhere is not to be read as an expression.
-        let call = ["neg", "abs", "sext"].iter().any(|name| is_call(p, name));
-        if call || p.lex.kind() == Tok::Minus && negates(p) {
+        let call = [&b"neg"[..], b"abs", b"sext"].iter().any(|name| p.lex.at_call(name));
+        if call || first.kind == Tok::Minus && negates(p) {
             return Err(p.token_error("this operand takes no source modifiers"));
         }
         value(p, line, &mut op, false, false)?;
     }
-    op.end = p.lex.here().start;
+    op.end = p.lex.peek().start;
     line.push(op)
 }
 
@@ -225,18 +214,18 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
         }
     }
     if line.row.neg != 0
-        && matches!(p.lex.ident(), "neg" | "abs" | "lit")
+        && matches!(p.lex.word(), b"neg" | b"abs" | b"lit")
         && p.lex.peek2().kind != Tok::LParen
     {
         return Err(p.token_error("expected a left parenthesis after the source modifier"));
     }
-    let sext = open(p, "sext");
-    let neg = open(p, "neg");
+    let sext = open(p, b"sext");
+    let neg = open(p, b"neg");
     if op.neg && (neg || sext) {
         return Err(p.token_error("expected a register or a number"));
     }
-    let abs = open(p, "abs");
-    let lit = open(p, "lit");
+    let abs = open(p, b"abs");
+    let lit = open(p, b"lit");
     let bar = p.lex.kind() == Tok::Pipe;
     if bar {
         if abs {
@@ -247,7 +236,8 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
     op.neg |= neg;
     op.abs = abs || bar;
     op.sext = sext;
-    if is_call(p, "neg") || is_call(p, "abs") || is_call(p, "sext") || p.lex.kind() == Tok::Pipe {
+    let again = [&b"neg"[..], b"abs", b"sext"].iter().any(|name| p.lex.at_call(name));
+    if again || p.lex.kind() == Tok::Pipe {
         return Err(p.token_error("expected a register or a number"));
     }
     value(p, line, op, bar, lit)?;
@@ -273,20 +263,19 @@ fn signed(p: &mut Parser<'_>, line: &mut Line, op: &mut Op) -> Result<(), Diag> 
 
 /// A register, a number or an expression. `bar` says that `|` ends it, `in_lit` that `lit(` is behind the cursor.
 fn value(p: &mut Parser<'_>, line: &mut Line, op: &mut Op, bar: bool, in_lit: bool) -> Result<(), Diag> {
-    let token = p.lex.peek();
-    if register::starts(p, token, || p.lex.peek2()) {
-        op.kind = Kind::Reg(register::parse(p)?);
+    if let Some(reg) = register::parse(p)? {
+        op.kind = Kind::Reg(reg);
         return Ok(());
     }
-    let next = p.lex.peek2();
-    if token.kind == Tok::Ident && next.kind == Tok::Colon {
+    let token = p.lex.peek();
+    if token.kind == Tok::Ident && p.lex.peek2().kind == Tok::Colon {
         let name = p.lex.text(token);
         return Err(Diag::error(
             p.lex.span(token),
             format!("'{name}' is not a modifier of this instruction"),
         ));
     }
-    if !in_lit && open(p, "lit") {
+    if !in_lit && open(p, b"lit") {
         value(p, line, op, bar, true)?;
         close(p, true)?;
         return match op.kind {
@@ -294,7 +283,7 @@ fn value(p: &mut Parser<'_>, line: &mut Line, op: &mut Op, bar: bool, in_lit: bo
             _ => Err(Diag::error(p.lex.span(token), "lit() takes a number that has a value by now")),
         };
     }
-    let negative = token.kind == Tok::Minus && next.kind == Tok::Real;
+    let negative = token.kind == Tok::Minus && p.lex.peek2().kind == Tok::Real;
     if negative {
         p.lex.bump();
     }
@@ -324,7 +313,7 @@ fn value(p: &mut Parser<'_>, line: &mut Line, op: &mut Op, bar: bool, in_lit: bo
 
 /// Reads `off` if it is there.
 pub(super) fn off(p: &mut Parser<'_>, line: &mut Line) -> Result<bool, Diag> {
-    if p.lex.ident() != "off" {
+    if p.lex.word() != b"off" {
         return Ok(false);
     }
     let token = p.lex.bump();

@@ -77,6 +77,7 @@ fn numbered(name: &[u8]) -> Option<(Numbered, &[u8])> {
 }
 
 /// A register number; saturates, since anything above 255 is wrong anyway.
+#[inline]
 fn index(digits: &[u8]) -> Option<u32> {
     if digits.is_empty() {
         return None;
@@ -86,77 +87,101 @@ fn index(digits: &[u8]) -> Option<u32> {
     })
 }
 
-/// A named register. The first letter sorts out nearly every word that is none.
-fn named(name: &[u8]) -> Option<&'static regs::Special> {
-    if !matches!(name.first()?, b'v' | b'e' | b'm' | b'f' | b'x' | b't' | b's' | b'p' | b'l') {
-        return None;
-    }
-    regs::special(std::str::from_utf8(name).ok()?)
+/// What a word that starts a register says.
+enum Word {
+    /// `v5`
+    Number(Numbered, u32),
+    /// `v`, to be followed by a range.
+    Range(Numbered),
+    /// `vcc` and the like.
+    Name(&'static regs::Special),
+    /// Half a register, or a name, that later generations have; a register as far as syntax goes.
+    Later,
 }
 
-/// Names that later generations have; a register as far as syntax goes.
-fn foreign(name: &[u8]) -> bool {
-    matches!(name, b"null" | b"pc")
+/// Reads a word as the start of a register; `next` is the kind of the token after it.
+#[inline(always)] // nearly every operand is a register
+fn word(name: &[u8], next: impl FnOnce() -> Tok) -> Option<Word> {
+    if let Some((file, rest)) = numbered(name) {
+        if rest.is_empty() {
+            return (next() == Tok::LBrac).then_some(Word::Range(file));
+        }
+        if let Some(n) = index(rest) {
+            return Some(Word::Number(file, n));
+        }
+    }
+    unnumbered(name)
+}
+
+/// A register without a number. The first letter sorts out nearly every word that is none.
+fn unnumbered(name: &[u8]) -> Option<Word> {
+    if !matches!(name.first()?, b'v' | b'e' | b'm' | b'f' | b'x' | b't' | b's' | b'p' | b'l' | b'a' | b'n') {
+        return None;
+    }
+    if let Some(special) = regs::special(std::str::from_utf8(name).ok()?) {
+        return Some(Word::Name(special));
+    }
+    let half = name.strip_suffix(b".l").or(name.strip_suffix(b".h")).and_then(numbered);
+    let later = matches!(name, b"null" | b"pc") || half.is_some_and(|(_, rest)| index(rest).is_some());
+    later.then_some(Word::Later)
 }
 
 /// Whether a token (with the one after it) starts a register.
-pub(super) fn starts(p: &Parser<'_>, token: Token, next: impl FnOnce() -> Token) -> bool {
+pub(super) fn starts(p: &Parser<'_>, token: Token, next: impl FnOnce() -> Tok) -> bool {
     match token.kind {
         Tok::LBrac => true,
-        Tok::Ident => {
-            let name = p.lex.bytes(token);
-            if let Some((_, rest)) = numbered(name) {
-                if rest.is_empty() {
-                    return next().kind == Tok::LBrac;
-                }
-                let rest = rest.strip_suffix(b".l").or(rest.strip_suffix(b".h")).unwrap_or(rest);
-                if index(rest).is_some() {
-                    return true;
-                }
-            }
-            named(name).is_some() || foreign(name)
-        }
+        Tok::Ident => word(p.lex.bytes(token), next).is_some(),
         _ => false,
     }
 }
 
-/// Reads the register the cursor is on, which [`starts`] has seen.
-pub(super) fn parse(p: &mut Parser<'_>) -> Result<Reg, Diag> {
-    if p.lex.kind() == Tok::LBrac {
-        return list(p);
+/// Reads a register if the cursor is on one.
+#[inline]
+pub(super) fn parse(p: &mut Parser<'_>) -> Result<Option<Reg>, Diag> {
+    match p.lex.kind() {
+        Tok::LBrac => list(p).map(Some),
+        Tok::Ident => Ok(single(p)?.map(|(reg, _)| reg)),
+        _ => Ok(None),
     }
-    let (reg, _) = single(p)?;
-    Ok(reg)
 }
 
 /// A register that is not a list, and its number if it has one.
-fn single(p: &mut Parser<'_>) -> Result<(Reg, Option<(Numbered, u32)>), Diag> {
-    let token = p.lex.bump();
-    let name = p.lex.bytes(token);
-    let span = p.lex.span(token);
-    if let Some((file, rest)) = numbered(name) {
-        if rest.is_empty() && p.lex.kind() == Tok::LBrac {
+#[inline(always)] // nearly every operand is a register
+fn single(p: &mut Parser<'_>) -> Result<Option<(Reg, Option<(Numbered, u32)>)>, Diag> {
+    let token = p.lex.peek();
+    let Some(word) = word(p.lex.bytes(token), || p.lex.peek2().kind) else { return Ok(None) };
+    p.lex.bump();
+    let mut span = p.lex.span(token);
+    let (file, first, dwords) = match word {
+        Word::Number(file, n) => (file, n, 1),
+        Word::Range(file) => {
             let (first, dwords) = range(p)?;
-            let span = Span { end: p.lex.here().start, ..span };
-            return Ok((tuple(p, file, first, dwords, span)?, Some((file, first))));
+            span.end = p.lex.peek().start;
+            (file, first, dwords)
         }
-        if let Some(n) = index(rest) {
-            return Ok((tuple(p, file, n, 1, span)?, Some((file, n))));
-        }
-    }
-    let Some(special) = named(name) else {
-        let text = p.lex.text(token);
-        if foreign(name) {
-            let cpu = p.target.cpu.name;
-            return Err(Diag::error(span, format!("register '{text}' is not available on {cpu}")));
-        }
-        return Err(Diag::error(span, format!("16-bit register '{text}' is not available before GFX11")));
+        Word::Name(special) => return named(p, special, span).map(|reg| Some((reg, None))),
+        Word::Later => return Err(later(p, token)),
     };
+    Ok(Some((tuple(p, file, first, dwords, span)?, Some((file, first)))))
+}
+
+/// A register that has a name.
+fn named(p: &Parser<'_>, special: &regs::Special, span: Span) -> Result<Reg, Diag> {
     if !special.has.on(&p.target) {
         return Err(unavailable(p, span));
     }
     let code = regs::special_code(special, &p.target) as u16;
-    Ok((Reg { file: File::S, dwords: special.dwords, code }, None))
+    Ok(Reg { file: File::S, dwords: special.dwords, code })
+}
+
+#[cold]
+fn later(p: &Parser<'_>, token: Token) -> Diag {
+    let (text, cpu) = (p.lex.text(token), p.target.cpu.name);
+    let message = match text {
+        "null" | "pc" => format!("register '{text}' is not available on {cpu}"),
+        _ => format!("16-bit register '{text}' is not available before GFX11"),
+    };
+    Diag::error(p.lex.span(token), message)
 }
 
 #[cold]
@@ -167,6 +192,9 @@ fn unavailable(p: &Parser<'_>, span: Span) -> Diag {
 
 /// `[first]` or `[first:last]`, as first and count.
 fn range(p: &mut Parser<'_>) -> Result<(u32, u32), Diag> {
+    if let Some((first, last)) = p.lex.eat_plain_range() {
+        return Ok((first, last - first + 1));
+    }
     p.lex.bump();
     let first_at = p.lex.here();
     let first = p.absolute()?;
@@ -189,28 +217,25 @@ fn range(p: &mut Parser<'_>) -> Result<(u32, u32), Diag> {
 }
 
 /// `[s0,s1]` or `[vcc_lo,vcc_hi]`.
+#[cold]
 fn list(p: &mut Parser<'_>) -> Result<Reg, Diag> {
     let open = p.lex.bump();
-    let at = |p: &Parser<'_>, token: Token| {
-        if !starts(p, token, || p.lex.peek2()) || token.kind == Tok::LBrac {
-            return Err(p.token_error("expected a register"));
+    let element = |p: &mut Parser<'_>| {
+        let at = p.lex.here();
+        let reg = if p.lex.kind() == Tok::Ident { single(p)? } else { None };
+        match reg {
+            None => Err(p.token_error("expected a register")),
+            Some((reg, _)) if reg.dwords != 1 => {
+                Err(Diag::error(at, "a register list is made of single 32-bit registers"))
+            }
+            Some((reg, number)) => Ok((reg, number)),
         }
-        Ok(())
     };
-    at(p, p.lex.peek())?;
-    let first_at = p.lex.here();
-    let (first, number) = single(p)?;
-    if first.dwords != 1 {
-        return Err(Diag::error(first_at, "a register list is made of single 32-bit registers"));
-    }
+    let (first, number) = element(p)?;
     let mut dwords = 1;
     while p.lex.eat(Tok::Comma) {
-        at(p, p.lex.peek())?;
         let here = p.lex.here();
-        let (reg, n) = single(p)?;
-        if reg.dwords != 1 {
-            return Err(Diag::error(here, "a register list is made of single 32-bit registers"));
-        }
+        let (reg, n) = element(p)?;
         let follows = match (number, n) {
             (Some((file, start)), Some((f, n))) if f == file => n == start + dwords,
             // Only the two halves of one register make a list of names.
@@ -236,6 +261,7 @@ fn list(p: &mut Parser<'_>) -> Result<Reg, Diag> {
 }
 
 /// Checks size, alignment and range of a run of numbered registers.
+#[inline]
 fn tuple(p: &mut Parser<'_>, file: Numbered, first: u32, dwords: u32, span: Span) -> Result<Reg, Diag> {
     if dwords != 1 {
         let scalar = matches!(file, Numbered::S | Numbered::Ttmp);

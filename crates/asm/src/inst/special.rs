@@ -39,7 +39,7 @@ fn u16_value(p: &mut Parser<'_>) -> Result<u16, Diag> {
 /// A label, or a signed number of dwords.
 fn label(p: &mut Parser<'_>, line: &mut Line) -> Result<(), Diag> {
     let at = p.lex.here();
-    if register::starts(p, p.lex.peek(), || p.lex.peek2()) {
+    if register::starts(p, p.lex.peek(), || p.lex.peek2().kind) {
         return Err(Diag::error(at, "expected a label or a number of dwords to jump over"));
     }
     operand::parse(p, line, Signs::No)?;
@@ -137,7 +137,7 @@ fn name_or_number(
 
 /// `sendmsg(MSG_GS, GS_OP_EMIT, 0)`, or a number.
 fn sendmsg(p: &mut Parser<'_>) -> Result<u32, Diag> {
-    if !(p.lex.ident() == "sendmsg" && p.lex.peek2().kind == Tok::LParen) {
+    if !p.lex.at_call(b"sendmsg") {
         return u16_value(p).map(u32::from);
     }
     p.lex.bump();
@@ -203,7 +203,7 @@ fn sendmsg(p: &mut Parser<'_>) -> Result<u32, Diag> {
 fn hwreg(p: &mut Parser<'_>) -> Result<u32, Diag> {
     let start = p.lex.here();
     let (mut id, mut offset, mut size) = ((0, start), (0, start), (32, start));
-    if p.lex.ident() == "hwreg" && p.lex.peek2().kind == Tok::LParen {
+    if p.lex.at_call(b"hwreg") {
         p.lex.bump();
         p.lex.bump();
         id = (0, p.lex.here());
@@ -261,7 +261,7 @@ fn fields(p: &mut Parser<'_>, fields: [(&str, &mut (i64, Span)); 3]) -> Result<(
 
 /// `gpr_idx(SRC0,DST)`, or a number of four bits.
 fn gpr_idx(p: &mut Parser<'_>) -> Result<u32, Diag> {
-    if !(p.lex.ident() == "gpr_idx" && p.lex.peek2().kind == Tok::LParen) {
+    if !p.lex.at_call(b"gpr_idx") {
         let at = p.lex.here();
         let value = p.absolute()?;
         return match value {

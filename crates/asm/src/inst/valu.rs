@@ -6,6 +6,7 @@ use super::modifier::{Mod, Set};
 use super::operand::{Kind, Line, Op};
 use super::register::{File, Reg};
 use super::{Draft, check};
+use wavemill_isa::canonical::is_vop3b;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Access, Class, Enc, Form, Inst, Level, Operand, Role, Row, flag, regs};
 
@@ -62,8 +63,8 @@ pub(super) fn modifiers(row: &Row, level: Level) -> Set {
 pub(super) fn encode(line: &Line, forced: Option<Form>) -> Fit<Draft> {
     let row = line.row;
     let mut first = None;
-    for form in FORMS {
-        if forced.is_some_and(|f| f != form) || !row.has_form(form, line.level) {
+    for &form in forced.as_ref().map_or(&FORMS[..], std::slice::from_ref) {
+        if !row.has_form(form, line.level) {
             continue;
         }
         match form_of(line, form) {
@@ -98,7 +99,7 @@ fn better(line: &Line, old: Option<(Misfit, Form)>, new: Misfit, form: Form) -> 
 /// Tries one form.
 fn form_of(line: &Line, form: Form) -> Fit<Draft> {
     let row = line.row;
-    if let Some(m) = line.mods.seen.outside(form_modifiers(row, form, line.level)) {
+    if let Some(m) = line.mods.seen.outside(|| form_modifiers(row, form, line.level)) {
         return Err(Misfit { at: At::Mod(m), why: Why::Modifier(form) });
     }
     if form == Form::Dpp && !line.mods.seen.has(Mod::DppCtrl) {
@@ -106,8 +107,7 @@ fn form_of(line: &Line, form: Form) -> Fit<Draft> {
     }
     let mut draft = Draft::new(Inst::new(row, form, line.level));
     let ops = line.ops();
-    for (i, operand) in row.operands.iter().enumerate() {
-        let Some(op) = ops.get(i) else { return Misfit::op(i, Why::Few) };
+    for (i, (operand, op)) in row.operands.iter().zip(ops).enumerate() {
         let value = match operand.role {
             Role::Vdst => dest(line, i, op, operand)?,
             // VDST's eight bits reach the read-only values, and LLVM lets them be written.
@@ -139,8 +139,9 @@ fn form_of(line: &Line, form: Form) -> Fit<Draft> {
         let field = draft.inst.field_of(operand);
         draft.inst.put(field, value);
     }
-    if ops.len() > row.operands.len() {
-        return Misfit::op(row.operands.len(), Why::Many);
+    if ops.len() != row.operands.len() {
+        let few = ops.len() < row.operands.len();
+        return Misfit::op(ops.len().min(row.operands.len()), if few { Why::Few } else { Why::Many });
     }
     if let Some(literal) = draft.literal {
         // MADMK and MADAK have room for one constant, which both operands may share.
@@ -378,7 +379,7 @@ fn source_signs(line: &Line, draft: &mut Draft, op: &Op, index: u8, long: bool) 
         draft.inst.bits |= bit(bits::VOP3_NEG, place);
         return true;
     }
-    if !fp || op.abs && has_scalar_dest(row, draft.inst.form) {
+    if !fp || op.abs && is_vop3b(&draft.inst) {
         return false;
     }
     if op.neg {
@@ -388,15 +389,6 @@ fn source_signs(line: &Line, draft: &mut Draft, op: &Op, index: u8, long: bool) 
         draft.inst.bits |= bit(bits::VOP3_ABS, place);
     }
     true
-}
-
-/// VOP3B: a scalar destination takes the place of the abs bits (and of GFX6's clamp).
-fn has_scalar_dest(row: &Row, form: Form) -> bool {
-    row.operands.iter().any(|o| {
-        o.access == Access::Write
-            && (o.role == Role::Sdst && o.ty.dwords() == 2
-                || o.role == Role::Vcc && form == Form::Vop3 && row.enc != Enc::Vopc)
-    })
 }
 
 fn sdwa_source(line: &Line, draft: &mut Draft, i: usize, op: &Op, operand: &Operand, index: u8) -> Fit<u32> {
@@ -526,7 +518,8 @@ fn apply_modifiers(line: &Line, draft: &mut Draft) -> Fit<()> {
         _ if inst.is_vop3_layout() => {
             if mods.on(Mod::Clamp) {
                 let field = if line.level.is_vi_plus() { bits::VOP3_CLAMP } else { bits::VOP3_CLAMP_SI };
-                if !line.level.is_vi_plus() && has_scalar_dest(row, inst.form) {
+                // VOP3B's scalar destination takes the place of GFX6's clamp too.
+                if !line.level.is_vi_plus() && is_vop3b(inst) {
                     // LLVM drops it silently.
                     draft.warning =
                         Some("clamp is lost: GFX6 and GFX7 have no bit for it beside a scalar destination");

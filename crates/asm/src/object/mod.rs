@@ -102,6 +102,8 @@ pub struct SectionData {
     /// Fragments in order, for each subsection.
     subsections: BTreeMap<u32, Vec<u32>>,
     subsection: u32,
+    /// The data fragment at the end of the current subsection, once it is known.
+    open: Option<u32>,
 }
 
 #[derive(Debug)]
@@ -140,17 +142,25 @@ struct PendingReloc {
 
 impl SectionData {
     /// The fragment data goes to, which must be the last one.
+    #[inline]
     fn data_fragment(&mut self) -> u32 {
-        let list = self.subsections.entry(self.subsection).or_default();
-        if let Some(&last) = list.last()
-            && matches!(self.fragments[last as usize].content, Content::Data { .. })
-        {
-            return last;
+        match self.open {
+            Some(open) => open,
+            None => self.open_data_fragment(),
         }
-        self.push(Content::Data { bytes: Vec::new(), fixups: Vec::new() })
+    }
+
+    fn open_data_fragment(&mut self) -> u32 {
+        let last = self.subsections.entry(self.subsection).or_default().last().copied();
+        let is_data = |id: &u32| matches!(self.fragments[*id as usize].content, Content::Data { .. });
+        let id = last.filter(is_data);
+        let id = id.unwrap_or_else(|| self.push(Content::Data { bytes: Vec::new(), fixups: Vec::new() }));
+        self.open = Some(id);
+        id
     }
 
     fn push(&mut self, content: Content) -> u32 {
+        self.open = None;
         let id = self.fragments.len() as u32;
         let list = self.subsections.entry(self.subsection).or_default();
         let order = list.len() as u32;
@@ -198,6 +208,7 @@ impl Object {
         self.current = Some(id);
         if let Some(section) = self.section_mut() {
             section.subsection = subsection;
+            section.open = None;
             section.used = true;
         }
     }
@@ -241,14 +252,17 @@ impl Object {
         });
     }
 
-    /// Appends an instruction.
-    pub fn instruction(&mut self, data: &[u8], fixups: [Option<Fixup>; 2]) {
-        self.with_data(|bytes, list| {
+    /// Appends an instruction of four or eight bytes.
+    pub fn instruction(&mut self, bits: u64, len: u8, fixup: Option<Fixup>) {
+        self.with_data(|bytes, fixups| {
             let start = bytes.len() as u32;
-            bytes.extend_from_slice(data);
-            for fixup in fixups.into_iter().flatten() {
+            match len {
+                4 => bytes.extend_from_slice(&(bits as u32).to_le_bytes()),
+                _ => bytes.extend_from_slice(&bits.to_le_bytes()),
+            }
+            if let Some(fixup) = fixup {
                 let offset = start + u32::from(fixup.offset);
-                list.push(DataFixup { offset, kind: fixup.kind, expr: fixup.expr, span: fixup.span });
+                fixups.push(DataFixup { offset, kind: fixup.kind, expr: fixup.expr, span: fixup.span });
             }
         });
         if let Some(section) = self.section_mut() {

@@ -67,7 +67,7 @@ impl Parser<'_> {
         let mut number = None;
         if self.lex.kind() == Tok::Int {
             let token = self.lex.bump();
-            let value = self.lex.int_value(token).0;
+            let value = self.lex.int_value(token);
             if i64::try_from(value).is_err() {
                 return Err(self.token_error("negative file number"));
             }
@@ -201,7 +201,7 @@ impl Parser<'_> {
     pub(super) fn debug_loc(&mut self) -> Res {
         let at = self.lex.here();
         let token = self.expect(Tok::Int, "unexpected token in '.loc' directive")?;
-        let file = self.lex.int_value(token).0;
+        let file = self.lex.int_value(token);
         if file == 0 && self.debug.version < 5 {
             return Err(Diag::error(at, "file number less than one in '.loc' directive"));
         }
@@ -211,7 +211,7 @@ impl Parser<'_> {
         let mut numbers = [0u64; 2];
         for (number, what) in numbers.iter_mut().zip(["line number", "column position"]) {
             if self.lex.kind() == Tok::Int {
-                *number = self.lex.int_value(self.lex.peek()).0;
+                *number = self.lex.int_value(self.lex.peek());
                 if i64::try_from(*number).is_err() {
                     return Err(self.token_error(format!("{what} less than zero in '.loc' directive")));
                 }

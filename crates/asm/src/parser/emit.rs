@@ -104,13 +104,11 @@ impl Parser<'_> {
     }
 
     /// Emits an instruction into the object.
-    pub(super) fn emit_instruction(&mut self, bits: u64, len: u8, mut fixups: [Option<Fixup>; 2]) {
+    pub(super) fn emit_instruction(&mut self, bits: u64, len: u8, fixup: Option<Fixup>) {
         // Problems that only show at the end are the instruction's.
-        for fixup in fixups.iter_mut().flatten() {
-            fixup.span = self.statement;
-        }
+        let span = self.statement;
         if let Some(object) = &mut self.out.object {
-            object.instruction(&bits.to_le_bytes()[..len.min(8) as usize], fixups);
+            object.instruction(bits, len, fixup.map(|fixup| Fixup { span, ..fixup }));
         }
     }
 

@@ -38,13 +38,13 @@ impl Parser<'_> {
     /// Reads an expression at the cursor; one that has no unknowns comes back as a constant.
     pub fn expr(&mut self) -> Result<Expr, Diag> {
         // The commonest case by far: a number on its own.
-        let token = self.lex.peek();
-        if token.kind == Tok::Int {
-            let next = self.lex.peek2();
-            if matches!(next.kind, Tok::Comma | Tok::Eol | Tok::Eof | Tok::RBrac | Tok::Colon) {
-                self.lex.bump();
-                return Ok(Expr::Const(self.lex.int_value(token).0 as i64));
+        if self.lex.kind() == Tok::Int {
+            let first = self.integer()?;
+            let last = matches!(self.lex.kind(), Tok::Comma | Tok::Eol | Tok::Eof | Tok::RBrac | Tok::Colon);
+            if last && matches!(first, Expr::Const(_)) {
+                return Ok(first);
             }
+            return self.nested_rest(first, 0);
         }
         self.nested_expr(0)
     }
@@ -58,6 +58,11 @@ impl Parser<'_> {
 
     fn nested_expr(&mut self, depth: u32) -> Result<Expr, Diag> {
         let first = self.primary(depth)?;
+        self.nested_rest(first, depth)
+    }
+
+    /// What follows the first operand of an expression.
+    fn nested_rest(&mut self, first: Expr, depth: u32) -> Result<Expr, Diag> {
         let mut expr = self.binary_rest(1, first, depth)?;
         if self.lex.eat(Tok::At) {
             expr = self.modified(expr)?;
@@ -203,7 +208,7 @@ impl Parser<'_> {
     /// A number, or `1b` and `1f`.
     fn integer(&mut self) -> Result<Expr, Diag> {
         let token = self.lex.bump();
-        let value = self.lex.int_value(token).0;
+        let value = self.lex.int_value(token);
         if self.lex.kind() == Tok::Ident {
             let (direction, suffix) = split_variant(self.lex.ident());
             let mut variant = Variant::NONE;

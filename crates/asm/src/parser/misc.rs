@@ -276,7 +276,7 @@ impl Parser<'_> {
     pub(super) fn pseudo_probe(&mut self) -> Res {
         let number = |p: &mut Self| {
             let token = p.expect(Tok::Int, "unexpected token in '.pseudoprobe' directive")?;
-            Ok::<_, Diag>(p.lex.int_value(token).0)
+            Ok::<_, Diag>(p.lex.int_value(token))
         };
         let mut line = b"\t.pseudoprobe\t".to_vec();
         for i in 0..4 {

@@ -69,6 +69,8 @@ pub struct Parser<'a> {
     unreferenced: bool,
     /// Uses of `1b` and `1f`, to be checked at the end.
     directional_uses: Vec<(Span, SymId)>,
+    /// What `.lto_discard` names: labels, assignments and attributes of these symbols are passed over.
+    discarded: Vec<&'a str>,
     errors: usize,
 }
 
@@ -121,6 +123,7 @@ impl<'a> Parser<'a> {
             frames: Default::default(),
             unreferenced: false,
             directional_uses: Vec::new(),
+            discarded: Vec::new(),
             errors: 0,
         };
         if too_long {

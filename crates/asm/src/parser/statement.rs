@@ -70,8 +70,7 @@ impl<'a> Parser<'a> {
         match first.kind {
             Tok::Ident => {
                 self.lex.bump();
-                let name = self.lex.text(first);
-                self.named_statement(first, name)
+                self.named_statement(first, None)
             }
             Tok::Eol => {
                 // A blank line stays one; a line with nothing but a comment goes.
@@ -96,7 +95,7 @@ impl<'a> Parser<'a> {
         let name = match first.kind {
             Tok::Int => {
                 self.lex.bump();
-                let (value, _) = self.lex.int_value(first);
+                let value = self.lex.int_value(first);
                 if self.conditions.skipping() {
                     self.lex.skip_statement();
                     return Ok(());
@@ -118,7 +117,7 @@ impl<'a> Parser<'a> {
             _ => self.identifier(),
         };
         if let Some(name) = name {
-            return self.named_statement(first, name);
+            return self.named_statement(first, Some(name));
         }
         if self.conditions.skipping() {
             self.lex.skip_statement();
@@ -132,11 +131,15 @@ impl<'a> Parser<'a> {
         Err(Diag::error(self.statement, "unexpected token at start of statement"))
     }
 
+    /// The name is the first token, unless that is not the whole of it.
     #[inline]
-    fn named_statement(&mut self, first: Token, name: &'a str) -> Res {
+    fn named_statement(&mut self, first: Token, whole: Option<&'a str>) -> Res {
         self.statement = self.lex.span(first);
-        let dotted = name.as_bytes().first() == Some(&b'.');
-        if dotted && let Some(result) = self.conditional(name) {
+        // Instructions, most statements, do not need it as text.
+        let name = |p: &Self| whole.unwrap_or_else(|| p.lex.text(first));
+        let bytes = whole.map_or(self.lex.bytes(first), str::as_bytes);
+        let dotted = bytes.first() == Some(&b'.');
+        if dotted && let Some(result) = self.conditional(name(self)) {
             return result;
         }
         if self.conditions.skipping() {
@@ -144,17 +147,18 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         match self.lex.kind() {
-            Tok::Colon => return self.label(Some(name), 0),
+            Tok::Colon => return self.label(Some(name(self)), 0),
             Tok::Equal => {
                 self.lex.bump();
-                return self.assignment(name, Assignment::Equal);
+                return self.assignment(name(self), Assignment::Equal);
             }
             _ => {}
         }
-        if !self.macros.is_empty() && self.macros.enabled && self.macros.is_defined(name) {
-            return self.expand_macro(name, self.lex.span(first));
+        if !self.macros.is_empty() && self.macros.enabled && self.macros.is_defined(name(self)) {
+            return self.expand_macro(name(self), self.lex.span(first));
         }
-        if dotted && name != "." {
+        if dotted && bytes != b"." {
+            let name = name(self);
             if let Some(result) = amd::directive(self, name, first) {
                 return result;
             }
@@ -177,15 +181,15 @@ impl<'a> Parser<'a> {
             inst::print(&encoded, self, &mut buf);
             self.out.buf = buf;
             if self.options.show_encoding {
-                if encoded.fixups[0].is_none() && !self.out.has_comments() {
+                if encoded.fixup.is_none() && !self.out.has_comments() {
                     self.out.eol_with_encoding(start, encoded.bits, encoded.len);
                     return Ok(());
                 }
-                self.out.encoding_comment(encoded.bits, encoded.len, &encoded.fixups, &self.symbols);
+                self.out.encoding_comment(encoded.bits, encoded.len, encoded.fixup.as_ref(), &self.symbols);
             }
             self.out.eol();
         } else {
-            self.emit_instruction(encoded.bits, encoded.len, encoded.fixups);
+            self.emit_instruction(encoded.bits, encoded.len, encoded.fixup);
         }
         Ok(())
     }
@@ -204,6 +208,9 @@ impl<'a> Parser<'a> {
             self.lex.skip_to_eol();
         }
         self.lex.eat(Tok::Eol);
+        if name.is_some_and(|name| self.discarded.contains(&name)) {
+            return Ok(());
+        }
         self.emit_label(id, at)
     }
 
@@ -250,6 +257,9 @@ impl<'a> Parser<'a> {
             None => self.symbols.get_or_insert(name),
         };
         self.symbols[id].redefinable = redefine;
+        if self.discarded.contains(&name) {
+            return Ok(());
+        }
         if how == Assignment::LtoConditional {
             if !matches!(value, Expr::Sym(..)) {
                 return Err(Diag::error(at, "expected identifier"));

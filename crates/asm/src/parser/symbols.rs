@@ -130,6 +130,9 @@ impl Parser<'_> {
         self.many(|p| {
             let at = p.lex.here();
             let name = p.expect_identifier("expected identifier")?;
+            if p.discarded.contains(&name) {
+                return Ok(());
+            }
             let id = p.symbols.get_or_insert(name);
             if p.symbols[id].temporary && attribute != Some(Attribute::Memtag) {
                 return Err(Diag::error(at, "non-local symbol required"));
@@ -146,8 +149,10 @@ impl Parser<'_> {
         if !self.lex.at_eol() {
             loop {
                 let name = self.expect_identifier("expected identifier")?;
-                let id = self.symbols.get_or_insert(name);
-                self.emit_attribute(id, attribute, self.statement)?;
+                if !self.discarded.contains(&name) {
+                    let id = self.symbols.get_or_insert(name);
+                    self.emit_attribute(id, attribute, self.statement)?;
+                }
                 if self.lex.kind() == Tok::Eol {
                     break;
                 }
@@ -358,9 +363,14 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.lto_discard a, b`: a note to the link-time optimiser, of no consequence here.
+    /// `.lto_discard a, b`: these symbols, and no longer those of an earlier list, are not to be defined here.
     pub(super) fn lto_discard(&mut self) -> Res {
-        self.many(|p| p.expect_identifier("expected identifier").map(drop))
+        self.discarded.clear();
+        self.many(|p| {
+            let name = p.expect_identifier("expected identifier")?;
+            p.discarded.push(name);
+            Ok(())
+        })
     }
 
     /// `.cg_profile from, to, count`
@@ -375,7 +385,7 @@ impl Parser<'_> {
             return Err(Diag::error(count_at, "expected integer count in '.cg_profile' directive"));
         }
         let token = self.lex.bump();
-        let count = self.lex.int_value(token).0 as i64;
+        let count = self.lex.int_value(token) as i64;
         if self.lex.kind() != Tok::Eol {
             return Err(self.token_error("unexpected token in directive"));
         }

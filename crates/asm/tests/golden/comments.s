@@ -15,3 +15,10 @@ third: .byte 4
 
 	.byte	6,7	,	8
 .byte '#', ';', '/', '\'', '\\'
+
+s_nop /* one */ /* two */ /**/ 1
+/* a */ /* b */ v_mov_b32 v1 /* c */ , /* d */ v2
+s_mov_b64 s[ 2 : 3 ], s[4:5] /* after a range */
+s_mov_b64 s[0x2:3], s[04:05]
+s_load_dwordx4 s[4:7], s [2:3], 0
+v_mov_b32 v[3], s[1+1]

@@ -87,3 +87,16 @@ a:
 .long 2b, 3b
 .long 4f
 5
+
+// What is on the list of discarded symbols is passed over, until the next list.
+.lto_discard dropped, also_dropped
+dropped:
+s_nop 4
+also_dropped = 5
+also_dropped:
+.globl dropped
+.weak also_dropped
+.type dropped, @function
+.lto_discard
+dropped:
+s_nop 5
