@@ -9,6 +9,7 @@ use wavemill_isa::{Access, Enc, Form, Level, Role, flag, regs};
 
 /// Rules for vector ALU instructions.
 pub(super) fn valu(line: &Line, draft: &Draft) -> Fit<()> {
+    // Most lines have neither a scalar register nor a literal, which both rules are about.
     let scalar = |op: &Op| matches!(op.kind, Kind::Reg(reg) if reg.file == File::S);
     if draft.has_literal() || line.ops().iter().any(scalar) {
         lds_direct(line, draft)?;

@@ -30,10 +30,6 @@ use operand::{Line, Signs};
 use register::Reg;
 use wavemill_isa::{Access, Enc, Form, Inst, Level, Role, Row};
 
-/// State the instruction parser keeps between statements.
-#[derive(Clone, Debug, Default)]
-pub struct State {}
-
 /// An assembled instruction.
 #[derive(Clone, Debug)]
 pub struct Encoded {

@@ -50,8 +50,6 @@ pub struct Parser<'a> {
     pub diagnostics: Vec<Diag>,
     /// State of the AMD directives.
     pub amd: crate::amd::State,
-    /// State of the instruction parser.
-    pub inst: crate::inst::State,
     pub(crate) sections: Vec<Section>,
     /// Current and previous section with subsection, a pair for each `.pushsection`.
     pub(crate) section_stack: Vec<SectionPair>,
@@ -110,7 +108,6 @@ impl<'a> Parser<'a> {
             sources,
             diagnostics: Vec::new(),
             amd: Default::default(),
-            inst: Default::default(),
             sections: Vec::new(),
             section_stack: vec![SectionPair::default()],
             section_names: NameMap::default(),
