@@ -158,22 +158,21 @@ impl Out {
 
     /// Adds the `encoding: […]` comment of an instruction and that of its fixup.
     pub fn encoding_comment(&mut self, bits: u64, len: u8, fixup: Option<&Fixup>, symbols: &Symbols) {
-        let bytes = bits.to_le_bytes();
         let start = fixup.map_or(0, |f| usize::from(f.offset));
         let fixed = start..start + fixup.map_or(0, |f| usize::from(f.kind.size()));
         let out = &mut self.comments;
         out.extend_from_slice(b"encoding: [");
-        for i in 0..(len as usize).min(8) {
+        for (i, byte) in bits.to_le_bytes().into_iter().enumerate().take(len as usize) {
             if i != 0 {
                 out.push(b',');
             }
-            match (fixed.contains(&i), bytes[i]) {
-                (false, byte) => hex_byte(byte, out),
-                (true, 0) => out.push(b'A'),
-                (true, byte) => {
-                    hex_byte(byte, out);
-                    out.extend_from_slice(b"'A'");
-                }
+            if !fixed.contains(&i) {
+                hex_byte(byte, out);
+            } else if byte == 0 {
+                out.push(b'A');
+            } else {
+                hex_byte(byte, out);
+                out.extend_from_slice(b"'A'");
             }
         }
         out.extend_from_slice(b"]\n");

@@ -145,9 +145,12 @@ pub(super) fn parse(p: &mut Parser<'_>) -> Result<Option<Reg>, Diag> {
     }
 }
 
-/// A register that is not a list, and its number if it has one.
+/// A register, and its number if it has one.
+type Single = (Reg, Option<(Numbered, u32)>);
+
+/// Reads a register that is not a list, if the cursor is on one.
 #[inline(always)] // nearly every operand is a register
-fn single(p: &mut Parser<'_>) -> Result<Option<(Reg, Option<(Numbered, u32)>)>, Diag> {
+fn single(p: &mut Parser<'_>) -> Result<Option<Single>, Diag> {
     let token = p.lex.peek();
     let Some(word) = word(p.lex.bytes(token), || p.lex.peek2().kind) else { return Ok(None) };
     p.lex.bump();
