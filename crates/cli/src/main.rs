@@ -5,6 +5,8 @@
 
 mod asm;
 mod disasm;
+mod exec;
+mod info;
 mod input;
 mod inspect;
 mod isa;
@@ -53,6 +55,10 @@ enum Command {
     Isa(isa::Isa),
     /// Run a kernel on the virtual GPU
     Run(Box<run::Run>),
+    /// Run a program that uses HIP or the HSA runtime, with virtual GPUs
+    Exec(exec::Exec),
+    /// Show the virtual GPUs as programs see them
+    Info(info::Info),
 }
 
 fn main() -> ExitCode {
@@ -65,6 +71,8 @@ fn main() -> ExitCode {
         Command::Unbundle(args) => unbundle::run(&args),
         Command::Isa(command) => isa::run(command),
         Command::Run(args) => run::run(*args),
+        Command::Exec(args) => exec::run(&args),
+        Command::Info(args) => info::run(&args),
     }
 }
 

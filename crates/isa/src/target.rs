@@ -168,6 +168,16 @@ impl Target {
         self.cpu.level
     }
 
+    /// The target as runtimes and code objects name it: `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`.
+    pub fn isa_name(&self) -> String {
+        let feature = |name: &str, on: Option<bool>| match on {
+            Some(on) => format!(":{name}{}", if on { '+' } else { '-' }),
+            None => String::new(),
+        };
+        let (sramecc, xnack) = (feature("sramecc", self.sramecc), feature("xnack", self.xnack));
+        format!("amdgcn-amd-amdhsa--{}{sramecc}{xnack}", self.cpu.name)
+    }
+
     /// Whether 16-bit image and buffer components are packed two to a register.
     pub fn packs_d16(&self) -> bool {
         self.level().is_gfx9() || self.cpu.version == (8, 1, 0)

@@ -7,6 +7,28 @@ pub const PACKET_SIZE: usize = 64;
 /// Size of `amd_queue_t`.
 pub const QUEUE_SIZE: usize = 256;
 
+/// Types of packets: bits 7:0 of the header.
+pub mod packet_type {
+    /// A packet that the vendor of the agent has defined.
+    pub const VENDOR_SPECIFIC: u16 = 0;
+    /// No packet yet.
+    pub const INVALID: u16 = 1;
+    /// Run a kernel.
+    pub const KERNEL_DISPATCH: u16 = 2;
+    /// Wait until all signals are 0.
+    pub const BARRIER_AND: u16 = 3;
+    /// Call a function of an agent.
+    pub const AGENT_DISPATCH: u16 = 4;
+    /// Wait until one signal is 0.
+    pub const BARRIER_OR: u16 = 5;
+}
+
+/// The header's barrier bit: all packets before must have completed.
+pub const BARRIER_BIT: u16 = 1 << 8;
+
+/// AMD's own packet that waits for a value: byte 2 of the packet.
+pub const AMD_BARRIER_VALUE: u8 = 2;
+
 /// A kernel dispatch packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DispatchPacket {
@@ -89,6 +111,10 @@ pub struct QueueImage {
     pub doorbell_signal: u64,
     /// Unique number.
     pub id: u64,
+    /// 0 for several producers, 1 for one, 2 for cooperative kernels.
+    pub kind: u32,
+    /// Bit 0: kernel dispatch, bit 1: agent dispatch.
+    pub features: u32,
     /// Upper half of flat addresses that are LDS.
     pub group_segment_aperture_base_hi: u32,
     /// Upper half of flat addresses that are scratch.
@@ -102,16 +128,23 @@ pub struct QueueImage {
 impl QueueImage {
     /// Where `write_dispatch_id` lies.
     pub const WRITE_DISPATCH_ID: u64 = 56;
+    /// Where `max_legacy_doorbell_dispatch_id_plus_1` lies.
+    pub const MAX_LEGACY_DOORBELL: u64 = 80;
     /// Where `read_dispatch_id` lies.
     pub const READ_DISPATCH_ID: u64 = 128;
+    /// Where `compute_tmpring_size` lies.
+    pub const TMPRING: u64 = 140;
     /// Where the scratch fields lie: V#, address, size, bytes per lane.
     pub const SCRATCH: u64 = 144;
+    /// Where `queue_properties` lies.
+    pub const PROPERTIES: u64 = 180;
 
     /// The queue's bytes.
     pub fn to_bytes(&self) -> [u8; QUEUE_SIZE] {
         let mut b = [0; QUEUE_SIZE];
         let mut put = |at: usize, bytes: &[u8]| b[at..at + bytes.len()].copy_from_slice(bytes);
-        put(4, &1u32.to_le_bytes()); // HSA_QUEUE_FEATURE_KERNEL_DISPATCH
+        put(0, &self.kind.to_le_bytes());
+        put(4, &self.features.to_le_bytes());
         put(8, &self.base_address.to_le_bytes());
         put(16, &self.doorbell_signal.to_le_bytes());
         put(24, &self.size.to_le_bytes());
@@ -122,7 +155,7 @@ impl QueueImage {
         put(76, &self.max_wave_id.to_le_bytes());
         put(136, &(Self::READ_DISPATCH_ID as u32).to_le_bytes());
         // queue_properties: 64-bit pointers.
-        put(180, &2u32.to_le_bytes());
+        put(Self::PROPERTIES as usize, &2u32.to_le_bytes());
         b
     }
 }

@@ -12,6 +12,7 @@ use crate::memory::{Region, Use};
 use crate::schedule::Job;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU};
 use wavemill_wave::{Clock, Counters};
@@ -46,20 +47,40 @@ pub struct Completion {
     pub fault: Option<Box<Report>>,
 }
 
+/// What is wrong with a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wrong {
+    /// There is no kernel where it says.
+    Code,
+    /// Dimensions or sizes of the grid.
+    Dimensions,
+    /// The size of a work-group.
+    WorkGroup,
+    /// LDS or scratch.
+    Memory,
+    /// Registers, or something else of the kernel that the processor does not have.
+    Processor,
+}
+
 /// Why a dispatch cannot be run at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct DispatchError(pub String);
+pub struct DispatchError {
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// The same in words.
+    pub message: String,
+}
 
 impl fmt::Display for DispatchError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
 impl std::error::Error for DispatchError {}
 
-fn fail<T>(message: impl Into<String>) -> Result<T, DispatchError> {
-    Err(DispatchError(message.into()))
+fn fail<T>(wrong: Wrong, message: impl Into<String>) -> Result<T, DispatchError> {
+    Err(DispatchError { wrong, message: message.into() })
 }
 
 /// Scratch that kernels with recursion or calls through pointers get beyond what their descriptor says.
@@ -74,11 +95,27 @@ impl Machine {
 
     /// Runs a dispatch to its end.
     pub fn dispatch(&self, request: &Request) -> Result<Completion, DispatchError> {
+        self.dispatch_until(request, &Arc::default(), |_| {})
+    }
+
+    /// Runs a dispatch to its end or until `stop` is set. `placed` is told where its scratch is.
+    pub fn dispatch_until(
+        &self,
+        request: &Request,
+        stop: &Arc<AtomicBool>,
+        placed: impl FnOnce(&Scratch),
+    ) -> Result<Completion, DispatchError> {
         let began = Instant::now();
         let packet = &request.packet;
         let Some((object, kernel)) = self.kernel_at(packet.kernel_object) else {
-            return fail(format!("there is no kernel at {:#x}", packet.kernel_object));
+            return fail(Wrong::Code, format!("there is no kernel at {:#x}", packet.kernel_object));
         };
+        // Nobody knows how deep calls through pointers go: such kernels get more scratch than they say they need.
+        let mut packet = *packet;
+        if kernel.setup.dynamic_stack {
+            packet.private_segment_size = packet.private_segment_size.max(Machine::private_bytes(&kernel));
+        }
+        let packet = &packet;
         let mut plan = self.plan(&kernel, packet)?;
         let scratch = self.scratch(&mut plan)?;
         plan.user = user_sgprs(
@@ -90,6 +127,7 @@ impl Machine {
             self.target().level(),
             |offset| self.read_u32(packet.kernarg_address.wrapping_add(offset.into())),
         );
+        placed(&plan.scratch);
         let work_groups = plan.group_count();
         let running = self.memory().running();
         let job = Job::new(
@@ -99,7 +137,8 @@ impl Machine {
             self.memory().clone(),
             self.global(),
             request.timeout,
-        );
+        )
+        .stopped_by(stop);
         let outcome = self.pool().run(Arc::new(job));
         drop(running);
         if let Some(region) = scratch {
@@ -130,69 +169,92 @@ impl Machine {
         let target = self.target();
         let limits = Limits::of(target.cpu);
         let cpu = target.cpu.name;
-        kernel.check(target).map_err(|e| DispatchError(e.to_string()))?;
+        kernel
+            .check(target)
+            .map_err(|e| DispatchError { wrong: Wrong::Processor, message: e.to_string() })?;
         let dimensions = usize::from(packet.dimensions());
         if dimensions == 0 {
-            return fail("a grid has one, two or three dimensions, not none");
+            return fail(Wrong::Dimensions, "a grid has one, two or three dimensions, not none");
         }
         let size: [u32; 3] =
             std::array::from_fn(|d| if d < dimensions { packet.workgroup_size[d].into() } else { 1 });
         let grid: [u32; 3] = std::array::from_fn(|d| if d < dimensions { packet.grid_size[d] } else { 1 });
         let text = |n: [u32; 3]| n.map(|n| n.to_string()).join(",");
         if grid.contains(&0) {
-            return fail(format!("the grid {} has no work-items", text(grid)));
+            return fail(Wrong::Dimensions, format!("the grid {} has no work-items", text(grid)));
         }
         if size.contains(&0) {
-            return fail(format!("the work-group {} has no work-items", text(size)));
+            return fail(Wrong::Dimensions, format!("the work-group {} has no work-items", text(size)));
         }
         let items: u64 = size.iter().map(|&n| u64::from(n)).product();
         if items > u64::from(MAX_WORKGROUP_SIZE) {
-            return fail(format!(
-                "the work-group {} has {items} work-items, {cpu} can run {MAX_WORKGROUP_SIZE}",
-                text(size)
-            ));
+            return fail(
+                Wrong::WorkGroup,
+                format!(
+                    "the work-group {} has {items} work-items, {cpu} can run {MAX_WORKGROUP_SIZE}",
+                    text(size)
+                ),
+            );
         }
         let items = items as u32;
         if let Some(most) = kernel.max_size.filter(|&most| items > most) {
-            return fail(format!(
-                "kernel {} was compiled for work-groups of at most {most} work-items, not {items}",
-                kernel.name
-            ));
+            return fail(
+                Wrong::WorkGroup,
+                format!(
+                    "kernel {} was compiled for work-groups of at most {most} work-items, not {items}",
+                    kernel.name
+                ),
+            );
         }
         if let Some(wanted) = kernel.required_size.filter(|&wanted| wanted != size) {
-            return fail(format!(
-                "kernel {} can only run with work-groups of {}, not {}",
-                kernel.name,
-                text(wanted),
-                text(size)
-            ));
+            return fail(
+                Wrong::WorkGroup,
+                format!(
+                    "kernel {} can only run with work-groups of {}, not {}",
+                    kernel.name,
+                    text(wanted),
+                    text(size)
+                ),
+            );
         }
         if packet.group_segment_size > limits.lds_bytes {
-            return fail(format!(
-                "the work-group needs {} bytes of LDS, {cpu} has {}",
-                packet.group_segment_size, limits.lds_bytes
-            ));
+            return fail(
+                Wrong::Memory,
+                format!(
+                    "the work-group needs {} bytes of LDS, {cpu} has {}",
+                    packet.group_segment_size, limits.lds_bytes
+                ),
+            );
         }
         let most = SCRATCH_MAX_GRANULES * SCRATCH_GRANULE / 64;
         if u64::from(packet.private_segment_size) > most {
-            return fail(format!(
-                "a work-item needs {} bytes of scratch, {cpu} has at most {most}",
-                packet.private_segment_size
-            ));
+            return fail(
+                Wrong::Memory,
+                format!(
+                    "a work-item needs {} bytes of scratch, {cpu} has at most {most}",
+                    packet.private_segment_size
+                ),
+            );
         }
         let waves = Plan::wave_count(size);
         let per_simd = waves.div_ceil(SIMDS_PER_CU);
         let by_vgprs = limits.waves_by_vgprs(kernel.setup.allocated_vgprs);
         if per_simd > by_vgprs {
-            return fail(format!(
-                "a work-group of {items} work-items has {per_simd} waves on each SIMD, but with {} VGPRs only \
+            return fail(
+                Wrong::Processor,
+                format!(
+                    "a work-group of {items} work-items has {per_simd} waves on each SIMD, but with {} VGPRs only \
                  {by_vgprs} fit",
-                kernel.setup.allocated_vgprs
-            ));
+                    kernel.setup.allocated_vgprs
+                ),
+            );
         }
         let groups = std::array::from_fn(|d| grid[d].div_ceil(size[d]));
         if groups.iter().try_fold(1u64, |n, &g| n.checked_mul(g.into())).is_none() {
-            return fail(format!("the grid {} has too many work-groups to count", text(grid)));
+            return fail(
+                Wrong::Dimensions,
+                format!("the grid {} has too many work-groups to count", text(grid)),
+            );
         }
         let (occupancy, _) = limits.occupancy(
             kernel.setup.allocated_vgprs,
@@ -237,7 +299,7 @@ impl Machine {
             Some(region) => region,
             None => {
                 let region = self.memory().allocate(len, Use::Scratch, "scratch");
-                region.map_err(|e| DispatchError(e.to_string()))?
+                region.map_err(|e| DispatchError { wrong: Wrong::Memory, message: e.to_string() })?
             }
         };
         plan.scratch.base = region.start();

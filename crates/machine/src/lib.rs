@@ -15,18 +15,31 @@
 //! explains what went wrong. [`run`] does all of it for one kernel.
 
 pub mod aql;
+mod arena;
 pub mod dispatch;
+pub mod executable;
 pub mod fault;
+mod graves;
+pub mod heap;
+pub mod json;
 pub mod kernarg;
 pub mod kernel;
 pub mod launch;
 mod lines;
 pub mod loader;
 pub mod memory;
+mod packet;
+mod pins;
 pub mod profile;
+pub mod queue;
+pub mod reactor;
 pub mod run;
 pub mod schedule;
+pub mod signal;
+pub mod svm;
+pub mod system;
 pub mod traps;
+mod watch;
 
 pub use dispatch::{Completion, DispatchError, Request};
 pub use kernel::Kernel;
@@ -35,7 +48,7 @@ pub use memory::{Allocations, Region, Use};
 pub use profile::Profile;
 
 use schedule::Pool;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_isa::Target;
 use wavemill_wave::{Engine, Global, Interp};
@@ -49,6 +62,15 @@ pub struct Options {
     pub deterministic: bool,
 }
 
+/// The code objects that are loaded.
+#[derive(Default)]
+struct Objects {
+    /// By first address.
+    all: BTreeMap<u64, Arc<Loaded>>,
+    /// Kernels by the address of their descriptor.
+    kernels: HashMap<u64, (Arc<Loaded>, Arc<Kernel>)>,
+}
+
 /// A virtual GPU.
 pub struct Machine {
     target: Target,
@@ -60,7 +82,7 @@ pub struct Machine {
     pool: Pool,
     threads: usize,
     deterministic: bool,
-    objects: RwLock<Vec<Arc<Loaded>>>,
+    objects: RwLock<Objects>,
     scratch: Mutex<Vec<Region>>,
     trap_settings: traps::Settings,
 }
@@ -73,6 +95,17 @@ impl Machine {
 
     /// A machine with an engine of one's own.
     pub fn with_engine(target: Target, engine: Arc<dyn Engine>, options: &Options) -> Machine {
+        Machine::with_memory(Profile::of(target.cpu), target, engine, Arc::default(), options)
+    }
+
+    /// A machine of a certain size, with an engine of one's own, whose memory has been made before.
+    pub fn with_memory(
+        profile: Profile,
+        target: Target,
+        engine: Arc<dyn Engine>,
+        memory: Arc<Allocations>,
+        options: &Options,
+    ) -> Machine {
         let host = || std::thread::available_parallelism().map_or(1, |n| n.get());
         let threads = match (options.deterministic, options.threads) {
             (true, _) => 1,
@@ -81,8 +114,8 @@ impl Machine {
         };
         Machine {
             target,
-            profile: Profile::of(target.cpu),
-            memory: Arc::default(),
+            profile,
+            memory,
             global: Arc::default(),
             engine,
             pool: Pool::new(threads - 1),
@@ -147,28 +180,34 @@ impl Machine {
         // The addresses may have been those of another code object before.
         let (start, len) = loaded.extent();
         self.engine.invalidate(start, len);
-        self.objects.write().unwrap_or_else(PoisonError::into_inner).push(loaded.clone());
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        for kernel in &loaded.kernels {
+            objects.kernels.insert(kernel.object, (loaded.clone(), kernel.clone()));
+        }
+        objects.all.insert(start, loaded.clone());
+        drop(objects);
         Ok(loaded)
     }
 
     /// Forgets a code object; its memory goes when the last reference does.
     pub fn unload(&self, object: &Arc<Loaded>) {
-        self.objects.write().unwrap_or_else(PoisonError::into_inner).retain(|o| !Arc::ptr_eq(o, object));
         let (start, len) = object.extent();
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        objects.all.remove(&start);
+        objects.kernels.retain(|&address, _| !object.contains(address));
+        drop(objects);
         self.engine.invalidate(start, len);
     }
 
     /// The code object that an address lies in.
     pub fn object_at(&self, address: u64) -> Option<Arc<Loaded>> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        objects.iter().find(|o| o.contains(address)).cloned()
+        objects.all.range(..=address).next_back().map(|(_, o)| o).filter(|o| o.contains(address)).cloned()
     }
 
     /// The kernel whose descriptor is at an address.
     pub fn kernel_at(&self, address: u64) -> Option<(Arc<Loaded>, Arc<Kernel>)> {
-        let object = self.object_at(address)?;
-        let kernel = object.kernels.iter().find(|k| k.object == address)?.clone();
-        Some((object, kernel))
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).kernels.get(&address).cloned()
     }
 
     /// Scratch that an earlier dispatch has left, if it is large enough.

@@ -20,6 +20,7 @@ const PF_X: u32 = 1;
 const PF_W: u32 = 2;
 const SHN_UNDEF: u32 = elf::SHN_UNDEF as u32;
 const SHN_ABS: u32 = elf::SHN_ABS as u32;
+const STB_LOCAL: u8 = 0;
 const STB_WEAK: u8 = 2;
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
@@ -54,6 +55,8 @@ pub struct Symbol {
     pub size: u64,
     /// It is code.
     pub function: bool,
+    /// Other code objects and programs may name it.
+    pub global: bool,
 }
 
 /// A code object in memory.
@@ -172,13 +175,14 @@ pub fn load(
             address: s.value.wrapping_add(bias),
             size: s.size,
             function: s.ty != STT_OBJECT,
+            global: s.binding != STB_LOCAL,
         })
         .collect();
     // A kernel of assembly source need not be declared a function.
     for kernel in &kernels {
         if !places.iter().any(|p| p.function && p.address == kernel.entry) {
             let name = kernel.name.clone();
-            places.push(Symbol { name, address: kernel.entry, size: 0, function: true });
+            places.push(Symbol { name, address: kernel.entry, size: 0, function: true, global: false });
         }
     }
     places.sort_by_key(|s| s.address);

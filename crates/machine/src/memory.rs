@@ -3,11 +3,12 @@
 //! GPU addresses are host addresses. Every [`Region`] is host memory that is only backed where it is touched, so a
 //! large one costs nothing until used. Its name is what a fault report calls it.
 
+use crate::graves::{Graveyard, Running};
+use crate::pins::Pins;
 use memmap2::{MmapOptions, MmapRaw};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_wave::Memory;
 
 /// What an allocation is for.
@@ -98,38 +99,21 @@ impl fmt::Display for Nearest {
     }
 }
 
-/// All allocations of a machine.
+/// All allocations that a machine's waves see.
+#[derive(Default)]
 pub struct Allocations {
     memory: Memory,
     named: RwLock<BTreeMap<u64, Allocation>>,
-    /// Waves are running: freed memory must stay mapped, because one of them may be in the middle of an access.
-    running: AtomicUsize,
-    freed: Mutex<Vec<MmapRaw>>,
-}
-
-impl Default for Allocations {
-    fn default() -> Self {
-        Allocations {
-            memory: Memory::new(),
-            named: RwLock::default(),
-            running: AtomicUsize::new(0),
-            freed: Mutex::default(),
-        }
-    }
-}
-
-/// Says that waves may be running, for as long as it lives.
-pub(crate) struct Running<'a>(&'a Allocations);
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        if self.0.running.fetch_sub(1, Ordering::AcqRel) == 1 {
-            self.0.bury();
-        }
-    }
+    graves: Arc<Graveyard>,
+    pins: Mutex<Pins>,
 }
 
 impl Allocations {
+    /// None yet. Machines that share memory share the graveyard, too: what one of them frees, another may be using.
+    pub fn sharing(graves: &Arc<Graveyard>) -> Allocations {
+        Allocations { graves: graves.clone(), ..Allocations::default() }
+    }
+
     /// What waves see.
     pub fn memory(&self) -> &Memory {
         &self.memory
@@ -186,6 +170,28 @@ impl Allocations {
         usage: Use,
         name: &str,
     ) -> Result<(), MemoryError> {
+        {
+            // What the program had pinned here is no longer its own.
+            let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+            let end = start.saturating_add(len);
+            if pins.cut(start, end) {
+                self.show_pins(&mut pins, start, end)?;
+            }
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.add(start, len, writable, usage, name) }
+    }
+
+    /// # Safety
+    /// As for [`Allocations::register`].
+    unsafe fn add(
+        &self,
+        start: u64,
+        len: u64,
+        writable: bool,
+        usage: Use,
+        name: &str,
+    ) -> Result<(), MemoryError> {
         // SAFETY: promised by the caller.
         unsafe { self.memory.add(start, len, writable) }
             .map_err(|e| MemoryError(format!("{name} at {start:#x}, {len} bytes: {e:?}")))?;
@@ -223,22 +229,40 @@ impl Allocations {
         self.named.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    pub(crate) fn running(&self) -> Running<'_> {
-        self.running.fetch_add(1, Ordering::AcqRel);
-        Running(self)
+    /// Makes host memory that the program owns visible to waves. Ranges may overlap one another.
+    ///
+    /// # Safety
+    /// As for [`Memory::add`], until [`Allocations::unpin`].
+    pub unsafe fn pin(&self, start: u64, len: u64) -> Result<(), MemoryError> {
+        let end = start.checked_add(len).filter(|_| len > 0);
+        let end = end.ok_or_else(|| MemoryError(format!("{len} bytes at {start:#x} are no memory")))?;
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        pins.add(start, end);
+        self.show_pins(&mut pins, start, end)
     }
 
-    fn graves(&self) -> MutexGuard<'_, Vec<MmapRaw>> {
-        self.freed.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Takes one [`Allocations::pin`] back; false when there is none.
+    pub fn unpin(&self, start: u64, len: u64) -> bool {
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = start.saturating_add(len);
+        pins.remove(start, end) && self.show_pins(&mut pins, start, end).is_ok()
     }
 
-    /// Unmaps what was freed, unless waves run.
-    fn bury(&self) {
-        let mut freed = self.graves();
-        // Nothing freed before this moment is visible to a wave that starts after it.
-        if self.running.load(Ordering::Acquire) == 0 {
-            freed.clear();
+    /// Brings what waves see of pinned memory up to date around a range.
+    fn show_pins(&self, pins: &mut Pins, start: u64, end: u64) -> Result<(), MemoryError> {
+        for old in pins.hide(start, end) {
+            self.withdraw(old);
         }
+        let others: Vec<(u64, u64)> = self.memory.ranges().iter().map(|r| (r.start, r.end)).collect();
+        for (from, to) in pins.show(start, end, &others) {
+            // SAFETY: only what `pin` was promised to be valid is shown, until the last `unpin` of it.
+            unsafe { self.add(from, to - from, true, Use::Host, "memory of the program") }?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn running(&self) -> Running<'_> {
+        self.graves.running()
     }
 }
 
@@ -306,8 +330,7 @@ impl Drop for Region {
             self.owner.withdraw(part);
         }
         if let Some(map) = self.map.take() {
-            self.owner.graves().push(map);
-            self.owner.bury();
+            self.owner.graves.bury(map);
         }
     }
 }
@@ -328,15 +351,5 @@ mod tests {
         assert_eq!(a.to_vec()[95..], [0, 1, 2, 3, 4]);
         drop(a);
         assert!(all.list().is_empty() && all.nearest(0).is_none());
-    }
-
-    #[test]
-    fn freed_memory_stays_mapped_while_waves_run() {
-        let all = Arc::new(Allocations::default());
-        let running = all.running();
-        drop(all.allocate(1 << 34, Use::Device, "16 GiB, untouched").unwrap());
-        assert_eq!(all.graves().len(), 1);
-        drop(running);
-        assert!(all.graves().is_empty());
     }
 }

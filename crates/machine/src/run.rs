@@ -52,6 +52,8 @@ impl Machine {
             base_address: packet_at,
             size: 1,
             id: 1,
+            kind: 1,
+            features: 1,
             doorbell_signal: 0,
             group_segment_aperture_base_hi: (GroupShared::SHARED_BASE >> 32) as u32,
             private_segment_aperture_base_hi: (GroupShared::PRIVATE_BASE >> 32) as u32,

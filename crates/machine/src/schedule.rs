@@ -10,6 +10,7 @@
 
 use crate::launch::Plan;
 use crate::memory::Allocations;
+use crate::watch;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -41,6 +42,8 @@ pub enum Cause {
     Halt,
     /// The time allowed is over.
     Timeout(Duration),
+    /// Whoever asked for it does not want it any more.
+    Cancelled,
     /// The emulator itself failed; it has printed a message.
     Internal,
 }
@@ -147,6 +150,8 @@ pub(crate) struct Job {
     next: AtomicU64,
     parked: AtomicUsize,
     stopped: AtomicBool,
+    /// Set from outside.
+    cancel: Arc<AtomicBool>,
     shared: Mutex<Shared>,
     idle: Condvar,
 }
@@ -185,9 +190,16 @@ impl Job {
             next: AtomicU64::new(0),
             parked: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
+            cancel: Arc::default(),
             shared: Mutex::default(),
             idle: Condvar::new(),
         }
+    }
+
+    /// The same job, which ends early when `stop` is set.
+    pub(crate) fn stopped_by(mut self, stop: &Arc<AtomicBool>) -> Job {
+        self.cancel = stop.clone();
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -367,8 +379,8 @@ impl Job {
                 let before = wave.counters.total();
                 let event = loop {
                     match self.engine.run(wave, &group.shared, self.memory.memory(), budget) {
-                        // Nobody listens to messages: a wave that sends one goes on.
-                        Event::Message { .. } if wave.counters.total() - before < budget => {}
+                        // A message tells the host that a signal has changed; the wave goes on.
+                        Event::Message { .. } if wave.counters.total() - before < budget => watch::look(),
                         Event::Message { .. } => break Event::Preempted,
                         event => break event,
                     }
@@ -410,6 +422,8 @@ impl Job {
                     }
                 }
             }
+            // The waves may have stored to a doorbell or to a signal that somebody sleeps on.
+            watch::look();
             let waiting = group.states.iter().filter(|s| **s == State::Barrier).count();
             let ended = group.states.iter().filter(|s| **s == State::Ended).count();
             if ended == group.states.len() {
@@ -464,14 +478,15 @@ impl Job {
         self.lock().outcome.stop.get_or_insert(stop);
     }
 
-    /// Stops the dispatch when its time is over; the report shows a wave of the work-group that noticed.
+    /// Stops the dispatch when its time is over or nobody wants it any more; the report shows a wave of the work-group that noticed.
     fn out_of_time(&self, group: &Group) -> bool {
-        let Some((deadline, allowed)) = self.deadline else { return false };
-        if Instant::now() < deadline {
-            return false;
-        }
+        let cause = match self.deadline {
+            _ if self.cancel.load(Ordering::Relaxed) => Cause::Cancelled,
+            Some((deadline, allowed)) if Instant::now() >= deadline => Cause::Timeout(allowed),
+            _ => return false,
+        };
         let wave = group.states.iter().position(|s| *s == State::Ready).unwrap_or(0);
-        self.record(group, wave, group.waves.get(wave).map_or(0, |w| w.pc), Cause::Timeout(allowed));
+        self.record(group, wave, group.waves.get(wave).map_or(0, |w| w.pc), cause);
         true
     }
 }

@@ -103,7 +103,7 @@ impl Machine {
         Traps {
             handler: current.handler,
             watches: current.watches,
-            gather: objects.iter().any(|o| o.reads_trapsts),
+            gather: objects.all.values().any(|o| o.reads_trapsts),
             host: self.trap_settings.host.clone(),
         }
     }

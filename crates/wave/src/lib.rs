@@ -29,7 +29,7 @@ mod trap;
 
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
 pub use group::{Global, GroupShared, Lds};
-pub use interp::Interp;
+pub use interp::{Interp, clock};
 pub use mem::{Memory, Range};
 pub use simd::Simd;
 pub use state::{Clock, Shape, Vgpr, Wave, mode};

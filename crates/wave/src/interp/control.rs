@@ -262,7 +262,8 @@ impl Exec<'_> {
     }
 }
 
-fn since_start() -> std::time::Duration {
+/// Time since waves first looked at the clock: what S_MEMTIME counts in nanoseconds and S_MEMREALTIME in 25 MHz.
+pub fn since_start() -> std::time::Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed()
 }

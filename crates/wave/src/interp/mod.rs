@@ -15,6 +15,8 @@ mod steps;
 mod valu;
 mod vmem;
 
+pub use control::since_start as clock;
+
 use crate::engine::{Engine, Event, Fault, FaultKind};
 use crate::group::GroupShared;
 use crate::mem::Memory;

@@ -1,0 +1,183 @@
+//! `wavemill exec`: a program that uses the HSA runtime or HIP, on virtual GPUs.
+//!
+//! The program finds our `libhsa-runtime64.so.1` in a directory made for it, through `LD_LIBRARY_PATH`; what the GPUs
+//! shall be is in its environment.
+
+use clap::Args;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+use wavemill_machine::Profile;
+use wavemill_machine::system::MOST_GPUS;
+
+const AFTER_HELP: &str = "\
+The program needs nothing special: whatever links with libhsa-runtime64.so.1 (HIP, OpenMP, OpenCL runtimes or the
+program itself) gets Wavemill's in its place. Programs that start without `exec` get the same with these variables:
+  LD_LIBRARY_PATH     a directory with libhsa-runtime64.so.1
+  WAVEMILL_GPU        as --gpu
+  WAVEMILL_GPUS       as --gpus
+  WAVEMILL_ENGINE     as --engine
+  WAVEMILL_THREADS    as --threads
+  WAVEMILL_JSON       a file that gets a line of JSON for each dispatch
+
+A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
+the process.
+
+Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started, 1 if the
+library is missing.";
+
+/// Arguments of `exec`.
+#[derive(Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Exec {
+    /// The GPUs: a product (mi210, mi250x, mi100, mi50, vega10, fiji, hawaii …) or a processor (gfx90a)
+    #[arg(long, value_name = "NAME", default_value = "mi210")]
+    gpu: String,
+    /// How many of them
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    gpus: usize,
+    /// What executes waves: interp
+    #[arg(long, value_name = "NAME")]
+    engine: Option<String>,
+    /// Host threads for each GPU (default: all)
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Report the dispatches to a file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    program: Vec<OsString>,
+}
+
+/// A directory that is removed with all that is in it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> std::io::Result<Directory> {
+        let name = |n: u32| format!("wavemill-{}-{n}", std::process::id());
+        let mut last = None;
+        for n in 0..100 {
+            let path = std::env::temp_dir().join(name(n));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Directory(path)),
+                Err(e) => last = Some(e),
+            }
+        }
+        Err(last.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into()))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // Nobody can be told.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The runtime library: beside this program, where cargo puts it, or where it is installed. The newest counts, because
+/// cargo does not always renew all copies.
+pub fn library() -> Result<PathBuf, String> {
+    let program = std::env::current_exe().map_err(|e| e.to_string())?;
+    let directory = program.parent().unwrap_or(Path::new("."));
+    let places = [".", "deps", "../lib/wavemill", "../lib"];
+    let names = ["libhsa_runtime64.so", "libhsa-runtime64.so.1"];
+    let candidates = places.iter().flat_map(|p| names.map(|n| directory.join(p).join(n)));
+    let found = candidates.filter_map(|path| {
+        let time = path.metadata().ok()?.modified().ok()?;
+        // Other people's library of the same name is no use.
+        let ours = path.ends_with("libhsa_runtime64.so") || path.parent()?.ends_with("wavemill");
+        ours.then_some((time, path))
+    });
+    let (_, path) = found.max_by_key(|(time, _)| *time).ok_or_else(|| {
+        format!("there is no libhsa_runtime64.so near {}; `cargo build` makes it", program.display())
+    })?;
+    path.canonicalize().map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// Runs `wavemill exec`.
+pub fn run(args: &Exec) -> ExitCode {
+    match perform(args) {
+        Ok(code) => code,
+        Err(message) => {
+            eprintln!("wavemill exec: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn perform(args: &Exec) -> Result<ExitCode, String> {
+    if Profile::named(&args.gpu).is_none() {
+        let hint = wavemill_asm::suggest::closest(&args.gpu, Profile::names());
+        let hint = hint.map(|h| format!("; did you mean {h}?")).unwrap_or_default();
+        return Err(format!("no GPU `{}`{hint}", args.gpu));
+    }
+    if !(1..=MOST_GPUS).contains(&args.gpus) {
+        return Err(format!("--gpus {}: there can be 1 to {MOST_GPUS}", args.gpus));
+    }
+    if let Some(engine) = args.engine.as_deref().filter(|e| *e != "interp") {
+        return Err(format!("no engine `{engine}`: there is interp"));
+    }
+    let library = library()?;
+    let directory = Directory::new().map_err(|e| format!("no temporary directory: {e}"))?;
+    for name in ["libhsa-runtime64.so", "libhsa-runtime64.so.1"] {
+        let link = directory.0.join(name);
+        symlink(&library, &link).map_err(|e| format!("{}: {e}", link.display()))?;
+    }
+    let mut path = directory.0.clone().into_os_string();
+    if let Some(more) = std::env::var_os("LD_LIBRARY_PATH").filter(|v| !v.is_empty()) {
+        path.push(":");
+        path.push(more);
+    }
+    let lines = directory.0.join("dispatches");
+    let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
+    let mut command = Command::new(program);
+    command.args(arguments).env("LD_LIBRARY_PATH", path);
+    command.env("WAVEMILL_GPU", &args.gpu).env("WAVEMILL_GPUS", args.gpus.to_string());
+    if let Some(engine) = &args.engine {
+        command.env("WAVEMILL_ENGINE", engine);
+    }
+    if let Some(threads) = args.threads {
+        command.env("WAVEMILL_THREADS", threads.to_string());
+    }
+    if args.json.is_some() {
+        command.env("WAVEMILL_JSON", &lines);
+    }
+    let status = match command.status() {
+        Ok(status) => status,
+        Err(e) => {
+            eprintln!("wavemill exec: {}: {e}", program.display());
+            return Ok(ExitCode::from(127));
+        }
+    };
+    if let Some(file) = &args.json {
+        report(args, file, &lines, status).map_err(|e| format!("{}: {e}", file.display()))?;
+    }
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    Ok(ExitCode::from(code as u8))
+}
+
+/// Makes one JSON document of the lines that the program's library has left.
+fn report(args: &Exec, file: &Path, lines: &Path, status: ExitStatus) -> std::io::Result<()> {
+    use wavemill_machine::json::quoted;
+    let words = args.program.iter().map(|w| quoted(&w.to_string_lossy()));
+    let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
+    write!(
+        out,
+        "{{\n  \"command\": [{}],\n  \"gpu\": {},\n  \"gpus\": {},\n  \"exit\": {},\n  \"dispatches\": [",
+        words.collect::<Vec<_>>().join(", "),
+        quoted(&args.gpu),
+        args.gpus,
+        status.code().map_or_else(|| "null".to_owned(), |c| c.to_string())
+    )?;
+    // A program that never ran a kernel leaves no lines.
+    let text = std::fs::read_to_string(lines).unwrap_or_default();
+    for (i, line) in text.lines().enumerate() {
+        write!(out, "{}    {line}", if i > 0 { ",\n" } else { "\n" })?;
+    }
+    out.write_all(b"\n  ]\n}\n")?;
+    out.flush()
+}

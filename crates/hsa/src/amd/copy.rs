@@ -1,0 +1,130 @@
+//! Copies that wait for signals and complete one, and filling memory.
+
+use crate::abi::*;
+use crate::agent::Dim3;
+use crate::memory::copy;
+use crate::runtime::{Runtime, runtime, signal};
+use wavemill_machine::signal::{Condition, Signal, Wanted, now};
+
+/// `hsa_pitched_ptr_t`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Pitched {
+    base: u64,
+    pitch: usize,
+    slice: usize,
+}
+
+/// Copies up to this size are done at once if nothing has to be waited for: a thread would take longer to start.
+const AT_ONCE: usize = 256 << 10;
+
+/// The signals that must be 0 before a copy.
+fn dependencies(count: u32, signals: In<SignalHandle>) -> Result<Vec<Wanted>> {
+    if (count != 0) == signals.is_null() {
+        return Err(Status::ERROR_INVALID_ARGUMENT);
+    }
+    let wanted = |s: Signal| Wanted { signal: s, condition: Condition::Eq, compare: 0 };
+    signals.list(count as usize)?.into_iter().map(|h| signal(h).map(wanted)).collect()
+}
+
+/// Does something when signals are 0, and completes one.
+pub fn when(
+    runtime: &Runtime,
+    wanted: Vec<Wanted>,
+    completion: Signal,
+    bytes: usize,
+    work: impl Fn() + Send + 'static,
+) -> Result {
+    let act = move || {
+        let start = now();
+        work();
+        completion.complete(start, now());
+    };
+    if bytes <= AT_ONCE && wanted.iter().all(|w| w.met().is_some()) {
+        act();
+        return Ok(());
+    }
+    let action = Box::new(move |_| {
+        act();
+        false
+    });
+    if runtime.system.copies.when(wanted, action) { Ok(()) } else { Err(Status::ERROR_OUT_OF_RESOURCES) }
+}
+
+api! {
+    /// Copies memory when signals are 0.
+    fn hsa_amd_memory_async_copy(
+        to: u64,
+        to_agent: Agent,
+        from: u64,
+        from_agent: Agent,
+        size: usize,
+        count: u32,
+        signals: In<SignalHandle>,
+        completion: SignalHandle,
+    ) -> Status {
+        let runtime = runtime()?;
+        if to == 0 || from == 0 {
+            return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        let wanted = dependencies(count, signals)?;
+        runtime.agent(to_agent)?;
+        runtime.agent(from_agent)?;
+        let completion = signal(completion)?;
+        when(&runtime, wanted, completion, size, move || copy(to, from, size))
+    }
+
+    /// Copies a box of memory when signals are 0.
+    fn hsa_amd_memory_async_copy_rect(
+        to: In<Pitched>,
+        to_offset: In<Dim3>,
+        from: In<Pitched>,
+        from_offset: In<Dim3>,
+        range: In<Dim3>,
+        agent: Agent,
+        direction: u32,
+        count: u32,
+        signals: In<SignalHandle>,
+        completion: SignalHandle,
+    ) -> Status {
+        let runtime = runtime()?;
+        let (to, from, range) = (to.get()?, from.get()?, range.get()?);
+        let (to_offset, from_offset) = (to_offset.get()?, from_offset.get()?);
+        let wanted = dependencies(count, signals)?;
+        runtime.gpu(agent)?;
+        let completion = signal(completion)?;
+        let wide = |d: Dim3| (d.x as usize, d.y as usize, d.z as usize);
+        let (width, height, depth) = wide(range);
+        let reaches = |p: &Pitched, o: Dim3| {
+            let (x, y, _) = wide(o);
+            let slices = depth > 1 || o.z > 0;
+            x + width <= p.pitch && (!slices || (y + height).saturating_mul(p.pitch) <= p.slice)
+        };
+        if to.base == 0 || from.base == 0 || direction > 3 {
+            return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        if !(reaches(&to, to_offset) && reaches(&from, from_offset)) {
+            return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        let line = move |p: Pitched, o: Dim3, y: usize, z: usize| {
+            let (x0, y0, z0) = wide(o);
+            p.base + (x0 + (y0 + y) * p.pitch + (z0 + z) * p.slice) as u64
+        };
+        let bytes = width.saturating_mul(height).saturating_mul(depth);
+        when(&runtime, wanted, completion, bytes, move || {
+            for (y, z) in (0..depth).flat_map(|z| (0..height).map(move |y| (y, z))) {
+                copy(line(to, to_offset, y, z), line(from, from_offset, y, z), width);
+            }
+        })
+    }
+
+    /// Fills memory with a 32-bit value, `count` times.
+    fn hsa_amd_memory_fill(to: u64, value: u32, count: usize) -> Status {
+        runtime()?;
+        if to == 0 || !to.is_multiple_of(4) {
+            return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        let out = Out::<u32>::of(to);
+        (0..count).try_for_each(|i| out.set_at(i, value))
+    }
+}

@@ -1,0 +1,58 @@
+//! Events of the system: memory faults.
+
+use crate::abi::*;
+use crate::agent;
+use crate::runtime::runtime;
+use std::sync::PoisonError;
+use wavemill_machine::queue::{QueueError, QueueRef};
+use wavemill_machine::schedule::Cause;
+use wavemill_wave::FaultKind;
+
+/// `hsa_amd_event_t` with its only kind of content.
+#[repr(C)]
+pub struct Event {
+    kind: u32,
+    agent: Agent,
+    address: u64,
+    reasons: u32,
+}
+
+/// `HSA_AMD_MEMORY_FAULT_*`.
+mod reason {
+    pub const NOT_PRESENT: u32 = 1;
+    pub const READ_ONLY: u32 = 2;
+    pub const NO_EXECUTE: u32 = 4;
+}
+
+/// Told about events.
+pub type Handler = extern "C" fn(*const Event, Data) -> Status;
+
+/// Tells the program about a memory fault; true when somebody has dealt with it.
+pub fn memory_fault(at: QueueRef, error: &QueueError) -> bool {
+    let QueueError::Fault(report) = error else { return false };
+    let Cause::Fault(fault) = &report.stop.cause else { return false };
+    let reasons = match fault.kind {
+        FaultKind::Read { .. } | FaultKind::Write { .. } => reason::NOT_PRESENT,
+        FaultKind::ReadOnly { .. } => reason::READ_ONLY,
+        FaultKind::Fetch => reason::NO_EXECUTE,
+        _ => return false,
+    };
+    let Ok(runtime) = runtime() else { return false };
+    let gpu = runtime.system.queue(at).map_or(0, |q| q.gpu().index);
+    let event = Event { kind: 0, agent: agent::of(gpu + 1), address: fault.address, reasons };
+    let handlers = runtime.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    // All are told, even when the first has dealt with it.
+    handlers
+        .into_iter()
+        .fold(false, |dealt, (handler, data)| handler(&raw const event, data) == Status::SUCCESS || dealt)
+}
+
+api! {
+    /// Has a function called on events.
+    fn hsa_amd_register_system_event_handler(handler: Option<Handler>, data: Data) -> Status {
+        let runtime = runtime()?;
+        let handler = handler.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
+        runtime.events.lock().unwrap_or_else(PoisonError::into_inner).push((handler, data));
+        Ok(())
+    }
+}

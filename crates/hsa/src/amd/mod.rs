@@ -1,0 +1,11 @@
+//! AMD's extensions of HSA.
+
+pub mod copy;
+pub mod event;
+pub mod image;
+pub mod loader;
+pub mod memory;
+pub mod profiling;
+pub mod queue;
+pub mod signal;
+pub mod svm;

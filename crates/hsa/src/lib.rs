@@ -1,0 +1,20 @@
+//! `libhsa-runtime64.so.1` with virtual GPUs: the C face of [`wavemill_machine`], and nothing else.
+//!
+//! The functions are those of `hsa.h` and `hsa_ext_amd.h`, in files by subject. [`abi`] has what they share: the
+//! status codes, checked pointers, and the macro that declares a function. [`runtime`] is the state between `hsa_init`
+//! and `hsa_shut_down`. Handles are looked up, never trusted; nothing panics across the boundary.
+
+#![allow(non_camel_case_types)]
+
+mod abi;
+mod agent;
+mod amd;
+mod code;
+mod extension;
+mod init;
+mod memory;
+mod pool;
+mod queue;
+mod runtime;
+mod signal;
+mod symbol;

@@ -1,0 +1,260 @@
+//! The state between `hsa_init` and `hsa_shut_down`, and how handles are looked up in it.
+
+use crate::abi::*;
+use crate::amd::event::Handler;
+use crate::amd::memory::Deallocated;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_machine::executable::{Executable, ExecutableSymbol};
+use wavemill_machine::heap::Gpus;
+use wavemill_machine::json;
+use wavemill_machine::queue::{QueueRef, SoftQueue};
+use wavemill_machine::signal::Signal;
+use wavemill_machine::svm::Svm;
+use wavemill_machine::system::{Gpu, Observer, Setup, System};
+use wavemill_machine::{Options, Profile};
+use wavemill_wave::Interp;
+
+/// Things by handle. Handles are never used twice, so that a destroyed one is not taken for another.
+pub struct Table<T> {
+    entries: RwLock<HashMap<u64, T>>,
+    next: AtomicU64,
+}
+
+impl<T: Clone> Table<T> {
+    /// Handles of different tables start at different numbers, so that one is not taken for another.
+    fn new(first: u64) -> Table<T> {
+        Table { entries: RwLock::default(), next: AtomicU64::new(first) }
+    }
+
+    pub fn insert(&self, value: T) -> u64 {
+        let handle = self.next.fetch_add(1, Ordering::Relaxed);
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).insert(handle, value);
+        handle
+    }
+
+    pub fn get(&self, handle: u64) -> Option<T> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner).get(&handle).cloned()
+    }
+
+    pub fn remove(&self, handle: u64) -> Option<T> {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).remove(&handle)
+    }
+
+    /// Every entry, oldest first.
+    pub fn list(&self) -> Vec<(u64, T)> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let mut list: Vec<(u64, T)> = entries.iter().map(|(&h, v)| (h, v.clone())).collect();
+        list.sort_by_key(|(h, _)| *h);
+        list
+    }
+
+    pub fn retain(&self, mut keep: impl FnMut(u64, &T) -> bool) {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).retain(|&h, v| keep(h, v));
+    }
+}
+
+/// A code object's bytes, and where the program had them.
+pub struct Source {
+    pub bytes: Vec<u8>,
+    pub address: u64,
+}
+
+/// An executable with what the program said when it made it.
+pub struct Program {
+    pub executable: Mutex<Executable>,
+    pub profile: u32,
+    pub rounding: u32,
+}
+
+/// A symbol of an executable.
+#[derive(Clone)]
+pub struct ProgramSymbol {
+    pub executable: u64,
+    pub symbol: Arc<ExecutableSymbol>,
+}
+
+/// What lives between `hsa_init` and `hsa_shut_down`.
+pub struct Runtime {
+    pub system: Arc<System>,
+    pub readers: Table<Arc<Source>>,
+    pub code_objects: Table<Arc<Source>>,
+    pub executables: Table<Arc<Program>>,
+    pub symbols: Table<ProgramSymbol>,
+    /// Handles of symbols by where they are in memory.
+    pub symbol_handles: Mutex<HashMap<usize, u64>>,
+    pub soft_queues: Table<Arc<SoftQueue>>,
+    pub groups: Table<Arc<Vec<Signal>>>,
+    /// Functions to call when memory is freed: its address, the function and what it gets.
+    pub deallocated: Mutex<Vec<(u64, Deallocated, Data)>>,
+    /// Functions to call on memory faults.
+    pub events: Mutex<Vec<(Handler, Data)>>,
+    /// Attributes of shared virtual memory.
+    pub svm: Mutex<Svm>,
+}
+
+struct Global {
+    count: u32,
+    runtime: Option<Arc<Runtime>>,
+}
+
+static GLOBAL: RwLock<Global> = RwLock::new(Global { count: 0, runtime: None });
+
+/// The runtime, or the error that there is none.
+pub fn runtime() -> Result<Arc<Runtime>> {
+    let global = GLOBAL.read().unwrap_or_else(PoisonError::into_inner);
+    global.runtime.clone().ok_or(Status::ERROR_NOT_INITIALIZED)
+}
+
+/// `hsa_init`.
+pub fn init() -> Result {
+    let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
+    if global.count == u32::MAX {
+        return Err(Status::ERROR_REFCOUNT_OVERFLOW);
+    }
+    if global.runtime.is_none() {
+        global.runtime = Some(Arc::new(Runtime::new()?));
+    }
+    global.count += 1;
+    Ok(())
+}
+
+/// `hsa_shut_down`.
+pub fn shut_down() -> Result {
+    let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
+    if global.runtime.is_none() {
+        return Err(Status::ERROR_NOT_INITIALIZED);
+    }
+    global.count -= 1;
+    if global.count == 0
+        && let Some(runtime) = global.runtime.take()
+    {
+        drop(global);
+        runtime.system.shut_down();
+    }
+    Ok(())
+}
+
+impl Runtime {
+    fn new() -> Result<Runtime> {
+        let setup = setup().map_err(|message| {
+            eprintln!("wavemill: {message}");
+            Status::ERROR_OUT_OF_RESOURCES
+        })?;
+        Ok(Runtime {
+            system: System::new(setup),
+            readers: Table::new(0x1_0000_0001),
+            code_objects: Table::new(0x2_0000_0001),
+            executables: Table::new(0x3_0000_0001),
+            symbols: Table::new(0x4_0000_0001),
+            symbol_handles: Mutex::default(),
+            soft_queues: Table::new(0x5_0000_0001),
+            groups: Table::new(0x6_0000_0001),
+            deallocated: Mutex::default(),
+            events: Mutex::default(),
+            svm: Mutex::default(),
+        })
+    }
+
+    /// The number of an agent: 0 is the host, others are GPUs.
+    pub fn agent(&self, agent: Agent) -> Result<usize> {
+        let index = agent.0.checked_sub(AGENT).map(|i| i as usize);
+        index.filter(|&i| i <= self.system.gpus.len()).ok_or(Status::ERROR_INVALID_AGENT)
+    }
+
+    /// Every agent.
+    pub fn agents(&self) -> impl Iterator<Item = Agent> + use<> {
+        (0..=self.system.gpus.len()).map(agent_handle)
+    }
+
+    /// An agent that must be a GPU.
+    pub fn gpu(&self, agent: Agent) -> Result<&Arc<Gpu>> {
+        let index = self.agent(agent)?;
+        index.checked_sub(1).and_then(|i| self.system.gpus.get(i)).ok_or(Status::ERROR_INVALID_AGENT)
+    }
+
+    /// The GPUs among agents.
+    pub fn gpus(&self, agents: &[Agent]) -> Result<Gpus> {
+        let mut set = Gpus::default();
+        for &agent in agents {
+            if let Some(i) = self.agent(agent)?.checked_sub(1) {
+                set = set.with(Gpus::one(i));
+            }
+        }
+        Ok(set)
+    }
+
+    /// Every GPU.
+    pub fn all_gpus(&self) -> Gpus {
+        Gpus::first(self.system.gpus.len())
+    }
+
+    pub fn executable(&self, handle: ExecutableHandle) -> Result<Arc<Program>> {
+        self.executables.get(handle.0).ok_or(Status::ERROR_INVALID_EXECUTABLE)
+    }
+}
+
+/// The handle of the first agent.
+const AGENT: u64 = 0x57a7_e000_0001;
+
+/// The handle of an agent.
+pub fn agent_handle(index: usize) -> Agent {
+    Agent(AGENT + index as u64)
+}
+
+/// The signal of a handle.
+pub fn signal(handle: SignalHandle) -> Result<Signal> {
+    Signal::from_handle(handle.0).ok_or(Status::ERROR_INVALID_SIGNAL)
+}
+
+/// The signal of a handle that may be 0 for none.
+pub fn signal_or_none(handle: SignalHandle) -> Result<Option<Signal>> {
+    if handle.0 == 0 { Ok(None) } else { signal(handle).map(Some) }
+}
+
+/// The queue at an address.
+pub fn queue(address: u64) -> Result<QueueRef> {
+    if address == 0 {
+        return Err(Status::ERROR_INVALID_ARGUMENT);
+    }
+    QueueRef::from_address(address).ok_or(Status::ERROR_INVALID_QUEUE)
+}
+
+/// What the environment asks for (`wavemill exec --help` documents the variables).
+fn setup() -> std::result::Result<Setup, String> {
+    let var = |name: &str| std::env::var(name).ok().filter(|v| !v.is_empty());
+    let number = |name: &str| match var(name) {
+        Some(text) => {
+            text.parse::<usize>().map(Some).map_err(|_| format!("{name}={text}: a number is wanted"))
+        }
+        None => Ok(None),
+    };
+    let name = var("WAVEMILL_GPU").unwrap_or_else(|| "mi210".into());
+    let profile =
+        Profile::named(&name).ok_or_else(|| format!("WAVEMILL_GPU={name}: there is no such GPU"))?;
+    let target = profile.target().ok_or_else(|| format!("WAVEMILL_GPU={name}: there is no such GPU"))?;
+    if let Some(engine) = var("WAVEMILL_ENGINE").filter(|e| e != "interp") {
+        return Err(format!("WAVEMILL_ENGINE={engine}: there is interp"));
+    }
+    Ok(Setup {
+        profile,
+        target,
+        gpus: number("WAVEMILL_GPUS")?.unwrap_or(1),
+        options: Options { threads: number("WAVEMILL_THREADS")?.unwrap_or(0), deterministic: false },
+        engine: Box::new(|target| Arc::new(Interp::new(target))),
+        observer: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
+    })
+}
+
+/// Appends a line of JSON to a file for each dispatch. Whole lines, so that several processes may share the file.
+fn journal(path: &str) -> std::result::Result<Observer, String> {
+    let file = File::options().create(true).append(true).open(path);
+    let file = file.map_err(|e| format!("WAVEMILL_JSON={path}: {e}"))?;
+    Ok(Box::new(move |record| {
+        // A full disk must not stop the program.
+        let _ = (&file).write_all(json::record(record).as_bytes());
+    }))
+}

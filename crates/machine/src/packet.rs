@@ -1,0 +1,152 @@
+//! What the packets of a queue do.
+
+use crate::aql::{AMD_BARRIER_VALUE, DispatchPacket, PACKET_SIZE, packet_type};
+use crate::dispatch::Request;
+use crate::launch::Places;
+use crate::queue::{Queue, QueueError};
+use crate::schedule::Cause;
+use crate::signal::{self, Condition, Signal, Wanted};
+use crate::system::Record;
+use crate::watch;
+use std::sync::atomic::{Ordering, fence};
+
+/// What came of a packet.
+pub(crate) enum Outcome {
+    Done,
+    /// The queue is to end.
+    Cancelled,
+    Failed(QueueError),
+}
+
+fn wide(packet: &[u8; PACKET_SIZE], at: usize) -> u64 {
+    packet[at..at + 8].iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
+}
+
+/// Does what a packet says.
+pub(crate) fn perform(queue: &Queue, packet: &[u8; PACKET_SIZE], address: u64, index: u64) -> Outcome {
+    let start = signal::now();
+    let header = u16::from_le_bytes([packet[0], packet[1]]);
+    // Acquire and release at any scope are the same here: host and waves share coherent memory.
+    fence(Ordering::SeqCst);
+    let outcome = match header & 0xff {
+        packet_type::KERNEL_DISPATCH => return dispatch(queue, packet, address, index),
+        packet_type::BARRIER_AND => {
+            let mut wanted: Vec<Wanted> = Vec::new();
+            dependencies(packet, &mut wanted);
+            match wanted.iter().all(|w| wait(queue, &[*w])) {
+                true => Outcome::Done,
+                false => Outcome::Cancelled,
+            }
+        }
+        packet_type::BARRIER_OR => {
+            let mut wanted: Vec<Wanted> = Vec::new();
+            dependencies(packet, &mut wanted);
+            match wanted.is_empty() || wait(queue, &wanted) {
+                true => Outcome::Done,
+                false => Outcome::Cancelled,
+            }
+        }
+        packet_type::VENDOR_SPECIFIC if packet[2] == AMD_BARRIER_VALUE => barrier_value(queue, packet),
+        packet_type::VENDOR_SPECIFIC => {
+            let text = format!("packet {index} is AMD's packet {}, which Wavemill does not know", packet[2]);
+            Outcome::Failed(QueueError::Packet(text))
+        }
+        packet_type::AGENT_DISPATCH => {
+            let text = format!("packet {index} is an agent dispatch, which GPUs cannot do");
+            Outcome::Failed(QueueError::Packet(text))
+        }
+        other => {
+            let text = format!("packet {index} has type {other}, which does not exist");
+            Outcome::Failed(QueueError::Packet(text))
+        }
+    };
+    if let Outcome::Done = outcome {
+        complete(wide(packet, 56), start, signal::now());
+    }
+    outcome
+}
+
+/// The signals of a barrier packet that must become 0.
+fn dependencies(packet: &[u8; PACKET_SIZE], wanted: &mut Vec<Wanted>) {
+    let handles = (0..5).map(|i| wide(packet, 8 + 8 * i));
+    let signals = handles.filter_map(Signal::from_handle);
+    wanted.extend(signals.map(|signal| Wanted { signal, condition: Condition::Eq, compare: 0 }));
+}
+
+/// Waits for one of several conditions; false when the queue is to end.
+fn wait(queue: &Queue, wanted: &[Wanted]) -> bool {
+    signal::wait_any(wanted, None, Some(queue.stop())).is_some()
+}
+
+/// AMD's barrier-value packet: waits until the masked value of a signal meets a condition.
+fn barrier_value(queue: &Queue, packet: &[u8; PACKET_SIZE]) -> Outcome {
+    let condition = match wide(packet, 32) as u32 {
+        0 => Condition::Eq,
+        1 => Condition::Ne,
+        2 => Condition::Lt,
+        3 => Condition::Gte,
+        other => {
+            let text = format!("a barrier-value packet with condition {other}, which does not exist");
+            return Outcome::Failed(QueueError::Packet(text));
+        }
+    };
+    let Some(signal) = Signal::from_handle(wide(packet, 8)) else { return Outcome::Done };
+    let (compare, mask) = (wide(packet, 16) as i64, wide(packet, 24) as i64);
+    loop {
+        let value = signal.value().load(Ordering::SeqCst);
+        if condition.holds(value & mask, compare) {
+            return Outcome::Done;
+        }
+        let changed = Wanted { signal, condition: Condition::Ne, compare: value };
+        if !wait(queue, &[changed]) {
+            return Outcome::Cancelled;
+        }
+    }
+}
+
+fn complete(handle: u64, start: u64, end: u64) {
+    if let Some(signal) = Signal::from_handle(handle) {
+        signal.complete(start, end);
+    }
+}
+
+fn dispatch(queue: &Queue, bytes: &[u8; PACKET_SIZE], address: u64, index: u64) -> Outcome {
+    let start = signal::now();
+    let packet = DispatchPacket::from_bytes(bytes);
+    let places = Places { packet: address, queue: queue.at().address(), dispatch_id: index };
+    let request = Request { packet, places, timeout: None };
+    let machine = &queue.gpu().machine;
+    let done = machine.dispatch_until(&request, queue.stop(), |scratch| {
+        if scratch.len > 0 {
+            queue.set_scratch(scratch);
+        }
+    });
+    let end = signal::now();
+    // What the waves have stored last may be what somebody sleeps on.
+    watch::look();
+    let completion = match done {
+        Ok(completion) => completion,
+        Err(e) => return Outcome::Failed(QueueError::Dispatch(e)),
+    };
+    if completion.fault.as_ref().is_some_and(|f| f.stop.cause == Cause::Cancelled) {
+        return Outcome::Cancelled;
+    }
+    if let Some(system) = queue.system() {
+        system.record(&Record {
+            gpu: queue.gpu().index,
+            queue: queue.at().id(),
+            index,
+            packet: &packet,
+            completion: &completion,
+            start,
+            end,
+        });
+    }
+    match completion.fault {
+        Some(report) => Outcome::Failed(QueueError::Fault(report)),
+        None => {
+            complete(packet.completion_signal, start, end);
+            Outcome::Done
+        }
+    }
+}

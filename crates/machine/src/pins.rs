@@ -1,0 +1,134 @@
+//! Ranges of the program's own memory that waves may access. They may overlap; waves see their union, cut where an
+//! allocation lies already.
+
+use std::collections::BTreeMap;
+
+/// Which ranges are pinned, and what waves see of them.
+#[derive(Default)]
+pub(crate) struct Pins {
+    /// How often each (start, end) is pinned.
+    pinned: BTreeMap<(u64, u64), u32>,
+    /// Shown pieces: start to end.
+    shown: BTreeMap<u64, u64>,
+}
+
+impl Pins {
+    pub(crate) fn add(&mut self, start: u64, end: u64) {
+        *self.pinned.entry((start, end)).or_default() += 1;
+    }
+
+    pub(crate) fn remove(&mut self, start: u64, end: u64) -> bool {
+        let Some(count) = self.pinned.get_mut(&(start, end)) else { return false };
+        *count -= 1;
+        if *count == 0 {
+            self.pinned.remove(&(start, end));
+        }
+        true
+    }
+
+    /// Forgets what is pinned of a range; true when something was.
+    pub(crate) fn cut(&mut self, start: u64, end: u64) -> bool {
+        let hit: Vec<(u64, u64)> =
+            self.pinned.keys().copied().filter(|&(s, e)| s < end && e > start).collect();
+        for &(s, e) in &hit {
+            let count = self.pinned.remove(&(s, e)).unwrap_or(0);
+            for rest in [(s, start), (end, e)].into_iter().filter(|r| r.0 < r.1) {
+                *self.pinned.entry(rest).or_default() += count;
+            }
+        }
+        !hit.is_empty()
+    }
+
+    /// The extent of everything that is connected with a range.
+    fn extent(&self, mut start: u64, mut end: u64) -> (u64, u64) {
+        loop {
+            let (from, to) = (start, end);
+            let pinned = self.pinned.keys().copied();
+            let shown = self.shown.iter().map(|(&s, &e)| (s, e));
+            for (s, e) in pinned.chain(shown).filter(|&(s, e)| s <= to && e >= from) {
+                start = start.min(s);
+                end = end.max(e);
+            }
+            if (start, end) == (from, to) {
+                return (start, end);
+            }
+        }
+    }
+
+    /// Forgets the pieces shown around a range, and tells where they start.
+    pub(crate) fn hide(&mut self, start: u64, end: u64) -> Vec<u64> {
+        let (start, end) = self.extent(start, end);
+        let old: Vec<u64> = self.shown.range(start..end).map(|(&s, _)| s).collect();
+        self.shown.retain(|s, _| !old.contains(s));
+        old
+    }
+
+    /// The pieces to show around a range: the union of what is pinned, less `others` (sorted).
+    pub(crate) fn show(&mut self, start: u64, end: u64, others: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let (start, end) = self.extent(start, end);
+        let mut union: Vec<(u64, u64)> = Vec::new();
+        for &(s, e) in self.pinned.keys().filter(|&&(s, e)| s < end && e > start) {
+            match union.last_mut() {
+                Some(last) if s <= last.1 => last.1 = last.1.max(e),
+                _ => union.push((s, e)),
+            }
+        }
+        let mut pieces = Vec::new();
+        for (mut from, to) in union {
+            for &(s, e) in others {
+                if s >= to || e <= from {
+                    continue;
+                }
+                if s > from {
+                    pieces.push((from, s));
+                }
+                from = from.max(e);
+            }
+            if from < to {
+                pieces.push((from, to));
+            }
+        }
+        self.shown.extend(pieces.iter().copied());
+        pieces
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlapping_pins_are_one_range_until_the_last_goes() {
+        let mut pins = Pins::default();
+        pins.add(100, 200);
+        assert_eq!(pins.show(100, 200, &[]), [(100, 200)]);
+        pins.add(150, 300);
+        assert_eq!(pins.hide(150, 300), [100]);
+        assert_eq!(pins.show(150, 300, &[]), [(100, 300)]);
+        assert!(pins.remove(100, 200) && !pins.remove(100, 200));
+        assert_eq!(pins.hide(100, 200), [100]);
+        assert_eq!(pins.show(100, 200, &[]), [(150, 300)]);
+        assert!(pins.remove(150, 300));
+        assert_eq!(pins.hide(150, 300), [150]);
+        assert!(pins.show(150, 300, &[]).is_empty());
+    }
+
+    #[test]
+    fn what_becomes_an_allocation_is_no_longer_pinned() {
+        let mut pins = Pins::default();
+        pins.add(100, 200);
+        assert_eq!(pins.show(100, 200, &[]), [(100, 200)]);
+        assert!(pins.cut(120, 150) && !pins.cut(120, 150));
+        assert_eq!(pins.hide(120, 150), [100]);
+        assert_eq!(pins.show(100, 200, &[]), [(100, 120), (150, 200)]);
+    }
+
+    #[test]
+    fn allocations_are_left_out() {
+        let mut pins = Pins::default();
+        pins.add(100, 400);
+        let others = [(50, 120), (200, 210), (390, 500)];
+        assert_eq!(pins.show(100, 400, &others), [(120, 200), (210, 390)]);
+        assert_eq!(pins.hide(100, 400), [120, 210]);
+    }
+}

@@ -1,0 +1,108 @@
+//! Threads that sleep until a word of memory changes.
+//!
+//! Whoever changes a word through this crate wakes its sleepers. Device code just stores to it, so the scheduler
+//! looks at all words that somebody sleeps on whenever a wave's turn ends.
+
+use rustix::thread::futex;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// A word that somebody sleeps on.
+struct Sleeper {
+    word: &'static AtomicU64,
+    /// What was in it when the sleeper last looked.
+    seen: u64,
+    /// What to wake.
+    bell: &'static AtomicU32,
+}
+
+static SLEEPERS: Mutex<Vec<Sleeper>> = Mutex::new(Vec::new());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Changes whenever something happened that several signals' listeners may wait for.
+static EVENTS: AtomicU32 = AtomicU32::new(0);
+
+/// Threads that sleep until the next event.
+static LISTENING: AtomicUsize = AtomicUsize::new(0);
+
+/// The longest sleep: whatever is overlooked is noticed after this time.
+const LONGEST: Duration = Duration::from_millis(100);
+
+/// Sleeps while `bell` holds `value`, but not longer than `limit`.
+pub(crate) fn sleep(bell: &AtomicU32, value: u32, limit: Option<Duration>) {
+    let limit = limit.map_or(LONGEST, |l| l.min(LONGEST));
+    let time = rustix::time::Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
+    // Interrupted, changed, timed out: the caller looks again in any case. Not private: words may be shared memory.
+    let _ = futex::wait(bell, futex::Flags::empty(), value, Some(&time));
+}
+
+/// Wakes every thread that sleeps on `bell`.
+pub(crate) fn wake(bell: &AtomicU32) {
+    let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
+}
+
+/// Registers a sleeper until the answer is dropped.
+pub(crate) fn register(word: &'static AtomicU64, seen: u64, bell: &'static AtomicU32) -> Registered {
+    let mut sleepers = SLEEPERS.lock().unwrap_or_else(PoisonError::into_inner);
+    sleepers.push(Sleeper { word, seen, bell });
+    COUNT.store(sleepers.len(), Ordering::SeqCst);
+    Registered { word, bell }
+}
+
+/// A sleeper's registration.
+pub(crate) struct Registered {
+    word: &'static AtomicU64,
+    bell: &'static AtomicU32,
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        let mut sleepers = SLEEPERS.lock().unwrap_or_else(PoisonError::into_inner);
+        let at =
+            sleepers.iter().position(|s| std::ptr::eq(s.word, self.word) && std::ptr::eq(s.bell, self.bell));
+        at.map(|i| sleepers.swap_remove(i));
+        COUNT.store(sleepers.len(), Ordering::SeqCst);
+    }
+}
+
+/// Wakes those whose word has changed.
+pub(crate) fn look() {
+    if COUNT.load(Ordering::SeqCst) == 0 {
+        return;
+    }
+    // Somebody else looks: at the latest the end of the dispatch makes up for it.
+    let Ok(sleepers) = SLEEPERS.try_lock() else { return };
+    let mut events = false;
+    for s in sleepers.iter().filter(|s| s.word.load(Ordering::Acquire) != s.seen) {
+        if std::ptr::eq(s.bell, &EVENTS) {
+            events = true;
+        } else {
+            wake(s.bell);
+        }
+    }
+    drop(sleepers);
+    if events {
+        event();
+    }
+}
+
+/// The number of the last event.
+pub(crate) fn events() -> &'static AtomicU32 {
+    &EVENTS
+}
+
+/// Something happened that a listener may wait for.
+pub(crate) fn event() {
+    EVENTS.fetch_add(1, Ordering::SeqCst);
+    if LISTENING.load(Ordering::SeqCst) > 0 {
+        wake(&EVENTS);
+    }
+}
+
+/// Sleeps until the next event after the one numbered `seen`.
+pub(crate) fn sleep_for_event(seen: u32, limit: Option<Duration>) {
+    LISTENING.fetch_add(1, Ordering::SeqCst);
+    sleep(&EVENTS, seen, limit);
+    LISTENING.fetch_sub(1, Ordering::SeqCst);
+}
