@@ -1,8 +1,8 @@
 //! Location expressions: as llvm-dwarfdump writes them, and what they mean for the memory that something is in.
 
 use super::Space;
-use crate::dwarf::Slice;
-use gimli::{Expression, Operation, UnitRef, constants as dw};
+use crate::dwarf::{Slice, text};
+use gimli::{Expression, Operation, UnitOffset, UnitRef, constants as dw};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -21,6 +21,9 @@ pub struct Location {
 
 /// Operations of an expression that are read: more than any compiler writes.
 const MAX_OPERATIONS: usize = 1000;
+
+/// Expressions in expressions.
+const MAX_DEPTH: usize = 4;
 
 pub(super) struct Reader<'u, 'd> {
     unit: UnitRef<'u, Slice<'d>>,
@@ -41,13 +44,13 @@ impl<'u, 'd> Reader<'u, 'd> {
         Reader { unit }
     }
 
-    pub fn read(&self, expression: Expression<Slice<'d>>, range: Option<Range<u64>>) -> Location {
+    /// The operations of an expression, and of those inside of it.
+    fn ops(&self, mut rest: Slice<'d>, depth: usize) -> Vec<Op> {
         let mut ops = Vec::new();
-        let mut rest = expression.0;
         while let Some(&code) = rest.slice().first().filter(|_| ops.len() < MAX_OPERATIONS) {
             let left = rest;
             match Operation::parse(&mut rest, self.unit.encoding()) {
-                Ok(operation) => ops.push(self.op(dw::DwOp(code), &operation)),
+                Ok(operation) => ops.push(self.op(dw::DwOp(code), &operation, depth)),
                 Err(_) => {
                     let bytes: Vec<String> = left.slice().iter().map(|b| format!("{b:02x}")).collect();
                     let text = format!("<decoding error> {}", bytes.join(" "));
@@ -56,6 +59,11 @@ impl<'u, 'd> Reader<'u, 'd> {
                 }
             }
         }
+        ops
+    }
+
+    pub fn read(&self, expression: Expression<Slice<'d>>, range: Option<Range<u64>>) -> Location {
+        let ops = self.ops(expression.0, 0);
         let expression = ops.iter().map(|o| o.text.as_str()).collect::<Vec<_>>().join(", ");
         // An address is taken from a space by pushing the space's number below it.
         let at = ops.iter().position(|o| o.code == dw::DW_OP_xderef);
@@ -78,7 +86,17 @@ impl<'u, 'd> Reader<'u, 'd> {
         Location { range, space, expression, place }
     }
 
-    fn op(&self, code: dw::DwOp, operation: &Operation<Slice<'d>>) -> Op {
+    /// A type that an operation names: where it is and what it is called.
+    fn base_type(&self, offset: UnitOffset) -> String {
+        let ty = self.unit.entry(offset).ok().filter(|_| offset.0 != 0);
+        let name = ty.and_then(|ty| self.unit.attr_string(ty.attr_value(dw::DW_AT_name)?).ok());
+        match (name, offset.to_debug_info_offset(&self.unit.header)) {
+            (Some(name), Some(at)) => format!(" (0x{:08x}) \"{}\"", at.0, text(name)),
+            _ => format!(" {:#x}", offset.0),
+        }
+    }
+
+    fn op(&self, code: dw::DwOp, operation: &Operation<Slice<'d>>, depth: usize) -> Op {
         let name = code.static_string().map_or_else(|| format!("DW_OP_<{:#x}>", code.0), Into::into);
         let mut op = Op { code, text: name, constant: None, place: None };
         let is_literal = (dw::DW_OP_lit0.0..=dw::DW_OP_lit31.0).contains(&code.0);
@@ -99,6 +117,9 @@ impl<'u, 'd> Reader<'u, 'd> {
             Operation::Register { register } => {
                 op.place = Some(register_name(register.0));
                 write!(text, " {}", register_name(register.0))
+            }
+            Operation::RegisterOffset { register, base_type, .. } if base_type.0 != 0 => {
+                write!(text, " {}{}", register_name(register.0), self.base_type(*base_type))
             }
             Operation::RegisterOffset { register, offset, .. } => {
                 op.place = Some(format!("[{}{offset:+}]", register_name(register.0)));
@@ -126,8 +147,14 @@ impl<'u, 'd> Reader<'u, 'd> {
                 let _ = write!(text, " {:#x}", data.slice().len());
                 data.slice().iter().try_for_each(|b| write!(text, " {b:#04x}"))
             }
+            Operation::EntryValue { expression } if depth < MAX_DEPTH => {
+                let inside = self.ops(*expression, depth + 1);
+                let inside = inside.iter().map(|o| o.text.as_str()).collect::<Vec<_>>().join(", ");
+                write!(text, "({inside})")
+            }
             Operation::Convert { base_type } | Operation::Reinterpret { base_type } => {
-                write!(text, " {:#x}", base_type.0)
+                text.push_str(&self.base_type(*base_type));
+                Ok(())
             }
             _ => Ok(()),
         };

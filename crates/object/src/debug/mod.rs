@@ -38,6 +38,9 @@ impl Space {
             0 => None,
             1 => Some(Space::Private),
             2 => Some(Space::Local),
+            // As later versions of the guide number them, and GCC writes them: local, private to a lane, to a wave.
+            3 => Some(Space::Local),
+            5 | 6 => Some(Space::Private),
             other => Some(Space::Other(other)),
         }
     }
@@ -147,15 +150,73 @@ pub fn read(file: &File<'_>) -> Result<Vec<Unit>, Error> {
     let broken = |at: usize, e: gimli::Error| {
         Error::new(".debug_info", Some(section.offset.saturating_add(at as u64)), e.to_string())
     };
-    let mut all = Vec::new();
+    let mut units = Vec::new();
     let mut headers = dwarf.units();
     let mut at = 0;
     while let Some(header) = headers.next().map_err(|e| broken(at, e))? {
         at = header.debug_info_offset().map_or(at, |o| o.0);
-        let unit = dwarf.unit(header).map_err(|e| broken(at, e))?;
-        all.push(read_unit(unit.unit_ref(&dwarf)).map_err(|e| broken(at, e))?);
+        units.push((at, dwarf.unit(header).map_err(|e| broken(at, e))?));
     }
-    Ok(all)
+    let units = Units { all: units.iter().map(|(at, unit)| (*at, unit.unit_ref(&dwarf))).collect() };
+    let mut types = Types::new(&units);
+    let read = |(number, (at, _)): (usize, &(usize, _))| {
+        read_unit(&units, number, &mut types).map_err(|e| broken(*at, e))
+    };
+    units.all.iter().enumerate().map(read).collect()
+}
+
+/// All units, and what leads from one to the other.
+struct Units<'u, 'd> {
+    /// With the byte of `.debug_info` where they start, ascending.
+    all: Vec<(usize, UnitRef<'u, Slice<'d>>)>,
+}
+
+/// An entry's unit and place in it.
+type Place = (usize, UnitOffset);
+
+impl<'u, 'd> Units<'u, 'd> {
+    fn entry(&self, place: Place) -> Option<Entry<'d>> {
+        self.all.get(place.0)?.1.entry(place.1).ok()
+    }
+
+    /// The entry that an attribute of an entry of a unit means.
+    fn reference(&self, unit: usize, entry: &Entry<'d>, name: dw::DwAt) -> Option<Place> {
+        match entry.attr_value(name)? {
+            AttributeValue::UnitRef(offset) => Some((unit, offset)),
+            AttributeValue::DebugInfoRef(offset) => {
+                let after = self.all.partition_point(|(start, _)| *start <= offset.0);
+                let unit = after.checked_sub(1)?;
+                Some((unit, offset.to_unit_offset(&self.all[unit].1.header)?))
+            }
+            _ => None,
+        }
+    }
+
+    fn string(&self, unit: usize, entry: &Entry<'d>, name: dw::DwAt) -> Option<String> {
+        self.all.get(unit)?.1.attr_string(entry.attr_value(name)?).ok().map(text)
+    }
+
+    /// What an entry says, or else the one that it is an instance or the definition of.
+    fn inherited<T>(
+        &self,
+        unit: usize,
+        entry: &Entry<'d>,
+        get: impl Fn(usize, &Entry<'d>) -> Option<T>,
+    ) -> Option<T> {
+        let origin = |unit: usize, entry: &Entry<'d>| {
+            let instance = self.reference(unit, entry, dw::DW_AT_abstract_origin);
+            instance.or_else(|| self.reference(unit, entry, dw::DW_AT_specification))
+        };
+        let mut found = get(unit, entry);
+        let mut next = origin(unit, entry);
+        for _ in 0..MAX_ORIGINS {
+            let (None, Some(place)) = (&found, next) else { break };
+            let entry = self.entry(place)?;
+            found = get(place.0, &entry);
+            next = origin(place.0, &entry);
+        }
+        found
+    }
 }
 
 /// What the tree's inner nodes are to the variables in them.
@@ -168,9 +229,14 @@ enum Scope {
     Nowhere,
 }
 
-fn read_unit<'d>(unit: UnitRef<'_, Slice<'d>>) -> Result<Unit, gimli::Error> {
-    let mut types = Types::new(unit)?;
-    let mut context = Context { unit, files: HashMap::new() };
+fn read_unit<'d>(
+    units: &Units<'_, 'd>,
+    number: usize,
+    types: &mut Types<'_, '_, 'd>,
+) -> Result<Unit, gimli::Error> {
+    let unit = units.all[number].1;
+    types.learn(number)?;
+    let mut context = Context { units, number, unit, files: HashMap::new() };
     let mut result = Unit {
         name: unit.name.map(text).unwrap_or_default(),
         directory: unit.comp_dir.map(text).unwrap_or_default(),
@@ -188,14 +254,14 @@ fn read_unit<'d>(unit: UnitRef<'_, Slice<'d>>) -> Result<Unit, gimli::Error> {
         }
         match entry.tag() {
             dw::DW_TAG_compile_unit => {
-                result.producer = context.string(entry, dw::DW_AT_producer).unwrap_or_default();
+                result.producer = units.string(number, entry, dw::DW_AT_producer).unwrap_or_default();
                 if let Some(AttributeValue::Language(language)) = entry.attr_value(dw::DW_AT_language) {
                     let name = language.static_string().unwrap_or_default();
                     result.language = name.trim_start_matches("DW_LANG_").into();
                 }
             }
             dw::DW_TAG_subprogram => {
-                let scope = match context.function(entry, &mut types)? {
+                let scope = match context.function(entry, types)? {
                     Some(function) => {
                         result.functions.push(function);
                         Scope::Function(result.functions.len() - 1)
@@ -206,22 +272,23 @@ fn read_unit<'d>(unit: UnitRef<'_, Slice<'d>>) -> Result<Unit, gimli::Error> {
             }
             dw::DW_TAG_subroutine_type => scopes.push((entry.depth(), Scope::Nowhere)),
             dw::DW_TAG_inlined_subroutine => {
-                let name = context.inherited(entry, |c, e| c.string(e, dw::DW_AT_name));
+                let name = context.inherited_string(entry, dw::DW_AT_name);
                 scopes.push((entry.depth(), Scope::Inlined(name.unwrap_or_default())));
             }
             dw::DW_TAG_variable | dw::DW_TAG_formal_parameter => {
-                if scopes.iter().any(|(_, s)| matches!(s, Scope::Nowhere)) {
+                let home = scopes.iter().rev().find_map(|(_, s)| match s {
+                    Scope::Function(i) => Some(Some(*i)),
+                    Scope::Nowhere => Some(None),
+                    Scope::Inlined(_) => None,
+                });
+                if home == Some(None) {
                     continue;
                 }
-                let mut variable = context.variable(entry, &mut types)?;
-                let home = scopes.iter().rev().find_map(|(_, s)| match s {
-                    Scope::Function(i) => Some(*i),
-                    _ => None,
-                });
+                let mut variable = context.variable(entry, types)?;
                 if let Some((_, Scope::Inlined(name))) = scopes.last() {
                     variable.inlined = Some(name.clone());
                 }
-                match home {
+                match home.flatten() {
                     Some(i) => result.functions[i].variables.push(variable),
                     // Declarations of what is elsewhere have no place.
                     None if variable.locations.is_empty() => {}
@@ -237,58 +304,51 @@ fn read_unit<'d>(unit: UnitRef<'_, Slice<'d>>) -> Result<Unit, gimli::Error> {
 /// How far an entry refers to others for what it does not say itself.
 const MAX_ORIGINS: usize = 4;
 
-struct Context<'u, 'd> {
+struct Context<'a, 'u, 'd> {
+    units: &'a Units<'u, 'd>,
+    /// The unit's place among them.
+    number: usize,
     unit: UnitRef<'u, Slice<'d>>,
-    files: HashMap<u64, String>,
+    /// Paths by unit and index.
+    files: HashMap<(usize, u64), String>,
 }
 
-impl<'d> Context<'_, 'd> {
-    fn string(&self, entry: &Entry<'d>, name: dw::DwAt) -> Option<String> {
-        self.unit.attr_string(entry.attr_value(name)?).ok().map(text)
+impl<'d> Context<'_, '_, 'd> {
+    fn inherited_string(&self, entry: &Entry<'d>, name: dw::DwAt) -> Option<String> {
+        self.units.inherited(self.number, entry, |unit, entry| self.units.string(unit, entry, name))
     }
 
-    /// What an entry says, or else the one that it is an instance or the definition of.
-    fn inherited<T>(
-        &mut self,
-        entry: &Entry<'d>,
-        get: impl Fn(&mut Self, &Entry<'d>) -> Option<T>,
-    ) -> Option<T> {
-        let mut next = origin(entry);
-        let mut found = get(self, entry);
-        for _ in 0..MAX_ORIGINS {
-            let (None, Some(offset)) = (&found, next) else { break };
-            let entry = self.unit.entry(offset).ok()?;
-            found = get(self, &entry);
-            next = origin(&entry);
-        }
-        found
+    fn inherited_type(&self, entry: &Entry<'d>) -> Option<Place> {
+        let get = |unit: usize, entry: &Entry<'d>| self.units.reference(unit, entry, dw::DW_AT_type);
+        self.units.inherited(self.number, entry, get)
     }
 
-    fn file(&mut self, index: u64) -> Option<String> {
-        if let Some(name) = self.files.get(&index) {
+    fn file(&mut self, unit: usize, index: u64) -> Option<String> {
+        if let Some(name) = self.files.get(&(unit, index)) {
             return Some(name.clone());
         }
-        let header = self.unit.line_program.as_ref()?.header();
-        let name = path(self.unit.dwarf, header, Some(header.file(index)?), self.unit.comp_dir);
-        self.files.insert(index, name.clone());
+        let of = self.units.all.get(unit)?.1;
+        let header = of.line_program.as_ref()?.header();
+        let name = path(of.dwarf, header, Some(header.file(index)?), of.comp_dir);
+        self.files.insert((unit, index), name.clone());
         Some(name)
     }
 
     fn declared(&mut self, entry: &Entry<'d>) -> Option<Declared> {
-        self.inherited(entry, |context, entry| {
+        let (unit, index, line) = self.units.inherited(self.number, entry, |unit, entry| {
             let AttributeValue::FileIndex(index) = entry.attr_value(dw::DW_AT_decl_file)? else {
                 return None;
             };
-            let line = entry.attr_value(dw::DW_AT_decl_line)?.udata_value()?;
-            Some(Declared { file: context.file(index)?, line })
-        })
+            Some((unit, index, entry.attr_value(dw::DW_AT_decl_line)?.udata_value()?))
+        })?;
+        Some(Declared { file: self.file(unit, index)?, line })
     }
 
     /// Reads a function; nothing for one without code.
     fn function(
         &mut self,
         entry: &Entry<'d>,
-        types: &mut Types<'_, 'd>,
+        types: &mut Types<'_, '_, 'd>,
     ) -> Result<Option<Function>, gimli::Error> {
         let mut ranges = Vec::new();
         let mut iterator = self.unit.die_ranges(entry)?;
@@ -299,14 +359,14 @@ impl<'d> Context<'_, 'd> {
             return Ok(None);
         }
         let convention = entry.attr_value(dw::DW_AT_calling_convention);
-        let result = self.inherited(entry, |_, e| reference(e, dw::DW_AT_type));
+        let result = self.inherited_type(entry);
         let frame_base = match entry.attr_value(dw::DW_AT_frame_base) {
             Some(AttributeValue::Exprloc(e)) => Some(Reader::new(self.unit).read(e, None).expression),
             _ => None,
         };
         Ok(Some(Function {
-            name: self.inherited(entry, |c, e| c.string(e, dw::DW_AT_name)).unwrap_or_default(),
-            linkage_name: self.inherited(entry, |c, e| c.string(e, dw::DW_AT_linkage_name)),
+            name: self.inherited_string(entry, dw::DW_AT_name).unwrap_or_default(),
+            linkage_name: self.inherited_string(entry, dw::DW_AT_linkage_name),
             kernel: matches!(
                 convention,
                 Some(AttributeValue::CallingConvention(c)) if c.0 == DW_CC_LLVM_OPENCL_KERNEL
@@ -319,8 +379,12 @@ impl<'d> Context<'_, 'd> {
         }))
     }
 
-    fn variable(&mut self, entry: &Entry<'d>, types: &mut Types<'_, 'd>) -> Result<Variable, gimli::Error> {
-        let ty = self.inherited(entry, |_, e| reference(e, dw::DW_AT_type));
+    fn variable(
+        &mut self,
+        entry: &Entry<'d>,
+        types: &mut Types<'_, '_, 'd>,
+    ) -> Result<Variable, gimli::Error> {
+        let ty = self.inherited_type(entry);
         let reader = Reader::new(self.unit);
         let locations = match entry.attr_value(dw::DW_AT_location) {
             Some(AttributeValue::Exprloc(e)) => vec![reader.read(e, None)],
@@ -336,7 +400,7 @@ impl<'d> Context<'_, 'd> {
             None => Vec::new(),
         };
         Ok(Variable {
-            name: self.inherited(entry, |c, e| c.string(e, dw::DW_AT_name)).unwrap_or_default(),
+            name: self.inherited_string(entry, dw::DW_AT_name).unwrap_or_default(),
             role: match entry.tag() {
                 dw::DW_TAG_formal_parameter => Role::Parameter,
                 _ => Role::Variable,
@@ -351,15 +415,3 @@ impl<'d> Context<'_, 'd> {
 
 /// The calling convention that clang writes for kernels (LLVM's `DW_CC_LLVM_OpenCLKernel`).
 const DW_CC_LLVM_OPENCL_KERNEL: u8 = 0xc7;
-
-/// The entry that another attribute means, within the unit.
-fn reference(entry: &Entry<'_>, name: dw::DwAt) -> Option<UnitOffset> {
-    match entry.attr_value(name)? {
-        AttributeValue::UnitRef(offset) => Some(offset),
-        _ => None,
-    }
-}
-
-fn origin(entry: &Entry<'_>) -> Option<UnitOffset> {
-    reference(entry, dw::DW_AT_abstract_origin).or_else(|| reference(entry, dw::DW_AT_specification))
-}

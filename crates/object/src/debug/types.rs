@@ -1,8 +1,7 @@
 //! Types, spelt as C++ spells them and llvm-dwarfdump shows them.
 
-use super::{Entry, Space, Type, reference};
-use crate::dwarf::{Slice, text};
-use gimli::{UnitOffset, UnitRef, constants as dw};
+use super::{Entry, Place, Space, Type, Units};
+use gimli::constants as dw;
 use std::collections::HashMap;
 
 /// Types in types that are followed for one name; what has more is cyclic or meant to hurt.
@@ -11,11 +10,28 @@ const MAX_STEPS: usize = 200;
 const MAX_LENGTH: usize = 4096;
 
 /// Spells types, each once.
-pub(super) struct Types<'u, 'd> {
-    unit: UnitRef<'u, Slice<'d>>,
-    known: HashMap<UnitOffset, Type>,
+pub(super) struct Types<'a, 'u, 'd> {
+    units: &'a Units<'u, 'd>,
+    known: HashMap<Place, Type>,
     /// Names of the namespaces and classes around a type, with `::` after each.
-    scopes: HashMap<UnitOffset, String>,
+    scopes: HashMap<Place, String>,
+}
+
+/// An entry and its unit.
+#[derive(Clone)]
+struct Node<'d> {
+    unit: usize,
+    entry: Entry<'d>,
+}
+
+impl Node<'_> {
+    fn tag(&self) -> dw::DwTag {
+        self.entry.tag()
+    }
+
+    fn place(&self) -> Place {
+        (self.unit, self.entry.offset())
+    }
 }
 
 /// A name in the making: C wraps declarators around it.
@@ -43,9 +59,14 @@ impl Name {
     }
 }
 
-impl<'u, 'd> Types<'u, 'd> {
-    pub fn new(unit: UnitRef<'u, Slice<'d>>) -> Result<Types<'u, 'd>, gimli::Error> {
-        let mut scopes = HashMap::new();
+impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
+    pub fn new(units: &'a Units<'u, 'd>) -> Types<'a, 'u, 'd> {
+        Types { units, known: HashMap::new(), scopes: HashMap::new() }
+    }
+
+    /// Finds out what the types of a unit are in.
+    pub fn learn(&mut self, number: usize) -> Result<(), gimli::Error> {
+        let unit = self.units.all[number].1;
         let mut open: Vec<(isize, String)> = Vec::new();
         let mut entries = unit.entries();
         while let Some(entry) = entries.next_dfs()? {
@@ -63,10 +84,10 @@ impl<'u, 'd> Types<'u, 'd> {
             let around = open.last().map_or("", |(_, name)| name.as_str());
             // As llvm-dwarfdump: names of types that stand for others are shown bare.
             if names && !around.is_empty() {
-                scopes.insert(entry.offset(), around.to_owned());
+                self.scopes.insert((number, entry.offset()), around.to_owned());
             }
             if names && entry.has_children() && around.len() < MAX_LENGTH {
-                let name = name_of(unit, entry);
+                let name = self.units.string(number, entry, dw::DW_AT_name);
                 let name = match (name, entry.tag()) {
                     (Some(name), _) => name,
                     (None, dw::DW_TAG_namespace) => "(anonymous namespace)".into(),
@@ -75,33 +96,34 @@ impl<'u, 'd> Types<'u, 'd> {
                 open.push((entry.depth(), format!("{around}{name}::")));
             }
         }
-        Ok(Types { unit, known: HashMap::new(), scopes })
+        Ok(())
     }
 
     /// The type that an entry describes.
-    pub fn get(&mut self, offset: UnitOffset) -> Type {
-        if let Some(known) = self.known.get(&offset) {
+    pub fn get(&mut self, place: Place) -> Type {
+        if let Some(known) = self.known.get(&place) {
             return known.clone();
         }
         let mut name = Name::default();
-        self.before(Some(offset), &mut name);
-        self.after(Some(offset), &mut name);
-        let ty = Type { name: name.text, pointee: self.pointee(offset) };
-        self.known.insert(offset, ty.clone());
+        self.before(Some(place), &mut name);
+        self.after(Some(place), &mut name);
+        let ty = Type { name: name.text, pointee: self.pointee(place) };
+        self.known.insert(place, ty.clone());
         ty
     }
 
-    fn entry(&self, offset: Option<UnitOffset>) -> Option<Entry<'d>> {
-        self.unit.entry(offset?).ok()
+    fn entry(&self, place: Option<Place>) -> Option<Node<'d>> {
+        let place = place?;
+        Some(Node { unit: place.0, entry: self.units.entry(place)? })
     }
 
     /// The memory that a pointer points to, through names and qualifiers.
-    fn pointee(&self, offset: UnitOffset) -> Option<Space> {
-        let mut entry = self.entry(Some(offset))?;
+    fn pointee(&self, place: Place) -> Option<Space> {
+        let mut entry = self.entry(Some(place))?;
         for _ in 0..MAX_STEPS {
             let inner = match entry.tag() {
                 dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type => {
-                    let class = entry.attr_value(dw::DW_AT_address_class)?;
+                    let class = entry.entry.attr_value(dw::DW_AT_address_class)?;
                     let number = match class {
                         gimli::AttributeValue::AddressClass(class) => class.0,
                         other => other.udata_value()?,
@@ -112,7 +134,7 @@ impl<'u, 'd> Types<'u, 'd> {
                 | dw::DW_TAG_const_type
                 | dw::DW_TAG_volatile_type
                 | dw::DW_TAG_restrict_type
-                | dw::DW_TAG_atomic_type => reference(&entry, dw::DW_AT_type),
+                | dw::DW_TAG_atomic_type => self.inner(&entry),
                 _ => None,
             };
             entry = self.entry(inner)?;
@@ -120,12 +142,16 @@ impl<'u, 'd> Types<'u, 'd> {
         None
     }
 
-    fn inner(&self, entry: &Entry<'d>) -> Option<UnitOffset> {
-        reference(entry, dw::DW_AT_type)
+    fn inner(&self, node: &Node<'d>) -> Option<Place> {
+        self.units.reference(node.unit, &node.entry, dw::DW_AT_type)
+    }
+
+    fn name_of(&self, node: &Node<'d>) -> Option<String> {
+        self.units.string(node.unit, &node.entry, dw::DW_AT_name)
     }
 
     /// What stands before a declared name.
-    fn before(&self, offset: Option<UnitOffset>, name: &mut Name) {
+    fn before(&self, offset: Option<Place>, name: &mut Name) {
         if name.exhausted() {
             return;
         }
@@ -147,7 +173,8 @@ impl<'u, 'd> Types<'u, 'd> {
             dw::DW_TAG_reference_type => pointer("&", name),
             dw::DW_TAG_rvalue_reference_type => pointer("&&", name),
             dw::DW_TAG_ptr_to_member_type => {
-                let class = reference(&entry, dw::DW_AT_containing_type).map(|o| self.simple(o));
+                let class = self.units.reference(entry.unit, &entry.entry, dw::DW_AT_containing_type);
+                let class = class.map(|place| self.simple(place));
                 pointer(&format!("{}::*", class.unwrap_or_default()), name);
             }
             dw::DW_TAG_array_type => self.before(inner, name),
@@ -159,8 +186,8 @@ impl<'u, 'd> Types<'u, 'd> {
                 name.word = false;
             }
             tag if qualifier(tag).is_some() => self.qualified(&entry, name),
-            tag => match name_of(self.unit, &entry) {
-                Some(_) => name.word(&self.simple(entry.offset())),
+            tag => match self.name_of(&entry) {
+                Some(_) => name.word(&self.simple(entry.place())),
                 None => {
                     let tag = tag.static_string().unwrap_or("type");
                     let tag = tag.trim_start_matches("DW_TAG_").trim_end_matches("_type");
@@ -171,20 +198,20 @@ impl<'u, 'd> Types<'u, 'd> {
     }
 
     /// The name of a class, with those around it.
-    fn simple(&self, offset: UnitOffset) -> String {
-        let scope = self.scopes.get(&offset).map_or("", String::as_str);
-        let own = self.entry(Some(offset)).and_then(|e| name_of(self.unit, &e));
+    fn simple(&self, place: Place) -> String {
+        let scope = self.scopes.get(&place).map_or("", String::as_str);
+        let own = self.entry(Some(place)).and_then(|e| self.name_of(&e));
         format!("{scope}{}", own.unwrap_or_default())
     }
 
     /// `const int`, but `int *const`.
-    fn qualified(&self, entry: &Entry<'d>, name: &mut Name) {
+    fn qualified(&self, entry: &Node<'d>, name: &mut Name) {
         let mut words = Vec::new();
         let mut next = entry.clone();
         let inner = loop {
             match qualifier(next.tag()) {
                 Some(word) => words.push(word),
-                None => break Some(next.offset()),
+                None => break Some(next.place()),
             }
             match self.entry(self.inner(&next)) {
                 Some(inner) if words.len() < 8 => next = inner,
@@ -200,7 +227,12 @@ impl<'u, 'd> Types<'u, 'd> {
             let Some(array) = self.entry(under).filter(|e| e.tag() == dw::DW_TAG_array_type) else { break };
             under = self.inner(&array);
         }
-        let trails = self.entry(under).is_some_and(|e| e.tag() == dw::DW_TAG_pointer_type);
+        let trails = self.entry(under).is_some_and(|e| {
+            matches!(
+                e.tag(),
+                dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type | dw::DW_TAG_rvalue_reference_type
+            )
+        });
         if trails {
             self.before(inner, name);
             words.iter().for_each(|w| name.word(w));
@@ -210,7 +242,7 @@ impl<'u, 'd> Types<'u, 'd> {
         }
     }
 
-    fn needs_parentheses(&self, offset: Option<UnitOffset>) -> bool {
+    fn needs_parentheses(&self, offset: Option<Place>) -> bool {
         let mut offset = offset;
         for _ in 0..8 {
             let Some(entry) = self.entry(offset) else { return false };
@@ -224,7 +256,7 @@ impl<'u, 'd> Types<'u, 'd> {
     }
 
     /// What stands after a declared name.
-    fn after(&self, offset: Option<UnitOffset>, name: &mut Name) {
+    fn after(&self, offset: Option<Place>, name: &mut Name) {
         if name.exhausted() {
             return;
         }
@@ -254,31 +286,27 @@ impl<'u, 'd> Types<'u, 'd> {
     }
 
     /// The entries right below one.
-    fn children(&self, entry: &Entry<'d>) -> Vec<Entry<'d>> {
+    fn children(&self, node: &Node<'d>) -> Vec<Node<'d>> {
         let mut children = Vec::new();
-        if !entry.has_children() {
-            return children;
-        }
-        let Ok(mut entries) = self.unit.entries_at_offset(entry.offset()) else { return children };
+        let unit = self.units.all[node.unit].1;
+        let Ok(mut entries) = unit.entries_at_offset(node.entry.offset()) else { return children };
         while let Ok(Some(child)) = entries.next_dfs() {
-            if child.depth() <= 0 && !children.is_empty() {
-                break;
-            }
             match child.depth() {
-                1 => children.push(child.clone()),
-                d if d <= 0 && child.offset() != entry.offset() => break,
-                _ => {}
-            }
-            if children.len() > MAX_STEPS {
-                break;
+                1 if children.len() < MAX_STEPS => {
+                    children.push(Node { unit: node.unit, entry: child.clone() });
+                }
+                // The entry itself comes first; behind its children come its siblings.
+                0 if child.offset() == node.entry.offset() => {}
+                d if d > 1 => {}
+                _ => break,
             }
         }
         children
     }
 
-    fn bounds(&self, entry: &Entry<'d>, name: &mut Name) {
+    fn bounds(&self, entry: &Node<'d>, name: &mut Name) {
         for range in self.children(entry).iter().filter(|c| c.tag() == dw::DW_TAG_subrange_type) {
-            let number = |at| range.attr_value(at).and_then(|v| v.udata_value());
+            let number = |at| range.entry.attr_value(at).and_then(|v| v.udata_value());
             let count = number(dw::DW_AT_count);
             let count = count.or_else(|| number(dw::DW_AT_upper_bound).map(|last| last.wrapping_add(1)));
             match count {
@@ -288,7 +316,7 @@ impl<'u, 'd> Types<'u, 'd> {
         }
     }
 
-    fn parameters(&self, entry: &Entry<'d>, name: &mut Name) {
+    fn parameters(&self, entry: &Node<'d>, name: &mut Name) {
         name.text.push('(');
         let mut first = true;
         for child in self.children(entry) {
@@ -321,8 +349,4 @@ fn qualifier(tag: dw::DwTag) -> Option<&'static str> {
         dw::DW_TAG_atomic_type => Some("_Atomic"),
         _ => None,
     }
-}
-
-fn name_of<'d>(unit: UnitRef<'_, Slice<'d>>, entry: &Entry<'d>) -> Option<String> {
-    unit.attr_string(entry.attr_value(dw::DW_AT_name)?).ok().map(text)
 }
