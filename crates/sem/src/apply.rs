@@ -83,6 +83,11 @@ impl Context {
         self.simple32 =
             self.plain && matches!(m.round, crate::soft::Round::Nearest) && !m.flush_in && !m.flush_out;
     }
+    /// The mode of minima and maxima, which leave denormals alone before GFX9 (as LLVM has it).
+    #[inline(always)]
+    pub fn min_max(&self, m: FloatMode) -> FloatMode {
+        if self.level.is_gfx9() { m } else { FloatMode { flush_in: false, flush_out: false, ..m } }
+    }
     /// OMOD counts only without IEEE and with denormal results flushed (manual 6.2.2).
     #[inline(always)]
     fn omod(&self, m: FloatMode) -> u8 {
@@ -104,7 +109,7 @@ impl Context {
     #[inline(never)]
     fn finish_f32<W: Word>(&self, r: W) -> W {
         let omod = self.omod(self.mode.f32);
-        let r = if omod != 0 { fp::single::omod(r, omod) } else { r };
+        let r = if omod != 0 { fp::single::omod(r, omod, self.mode.f32) } else { r };
         if self.clamp { fp::single::clamp(r, self.mode.dx10_clamp) } else { r }
     }
     /// OMOD and CLAMP of an f64 result.
@@ -120,7 +125,7 @@ impl Context {
     #[inline(never)]
     fn finish_f64<D: Long>(&self, r: D) -> D {
         let omod = self.omod(self.mode.f64);
-        let r = if omod != 0 { fp::double::omod(r, omod) } else { r };
+        let r = if omod != 0 { fp::double::omod(r, omod, self.mode.f64) } else { r };
         if self.clamp { fp::double::clamp(r, self.mode.dx10_clamp) } else { r }
     }
     /// OMOD and CLAMP of an f16 result.
@@ -136,7 +141,7 @@ impl Context {
     #[inline(never)]
     fn finish_f16<W: Word>(&self, r: W) -> W {
         let omod = self.omod(self.mode.f64);
-        let r = if omod != 0 { half::omod(r, omod) } else { r };
+        let r = if omod != 0 { half::omod(r, omod, self.mode.half()) } else { r };
         if self.clamp { half::clamp(r, self.mode.dx10_clamp) } else { r }
     }
 }

@@ -4,6 +4,7 @@ use crate::fp::{double, single};
 use crate::lanes::{Long, Word, w};
 use crate::mode::{FloatMode, Mode};
 use crate::soft::{self, F16, F32, F64, Round};
+use wavemill_isa::Level;
 
 /// V_CVT_F32_I32.
 #[inline(always)]
@@ -76,37 +77,39 @@ pub fn u16_f16(a: u32) -> u32 {
 pub fn i16_f16(a: u32) -> u32 {
     f32::from_bits(soft::h2f(a & 0xffff)) as i16 as u16 as u32
 }
-/// f32 in -1..1 to a signed 16-bit fraction, to nearest even.
-pub fn snorm16(a: u32) -> u32 {
-    let x = f32::from_bits(a);
-    if x.is_nan() {
-        return 0;
-    }
-    (x.clamp(-1.0, 1.0) as f64 * 32767.0).round_ties_even() as i32 as u32 & 0xffff
-}
-/// f32 in 0..1 to an unsigned 16-bit fraction, to nearest even.
-pub fn unorm16(a: u32) -> u32 {
-    let x = f32::from_bits(a);
-    if x.is_nan() {
-        return 0;
-    }
-    (x.clamp(0.0, 1.0) as f64 * 65535.0).round_ties_even() as u32
-}
-/// f32 to an 8-bit unsigned integer by the round mode, saturating, NaN to 0 (V_CVT_PK_U8_F32).
-pub fn u8_f32(a: u32, round: Round) -> u32 {
-    let x = f32::from_bits(a);
-    let r = match round {
+fn round_to_int(x: f64, round: Round) -> f64 {
+    match round {
         Round::Nearest => x.round_ties_even(),
         Round::Up => x.ceil(),
         Round::Down => x.floor(),
         Round::Zero => x.trunc(),
-    };
-    r as u8 as u32
+    }
+}
+/// f32 in -1..1 to a signed 16-bit fraction.
+pub fn snorm16(a: u32, round: Round) -> u32 {
+    let x = f32::from_bits(a);
+    if x.is_nan() {
+        return 0;
+    }
+    round_to_int(x.clamp(-1.0, 1.0) as f64 * 32767.0, round) as i32 as u32 & 0xffff
+}
+/// f32 in 0..1 to an unsigned 16-bit fraction.
+pub fn unorm16(a: u32, round: Round) -> u32 {
+    let x = f32::from_bits(a);
+    if x.is_nan() {
+        return 0;
+    }
+    round_to_int(x.clamp(0.0, 1.0) as f64 * 65535.0, round) as u32
+}
+/// f32 to an 8-bit unsigned integer by the mode, saturating, NaN to 0 (V_CVT_PK_U8_F32).
+pub fn u8_f32(a: u32, m: FloatMode) -> u32 {
+    let a = if m.flush_in { F32.flush(a as u64) as u32 } else { a };
+    round_to_int(f32::from_bits(a) as f64, m.round) as u8 as u32
 }
 /// V_CVT_PK_U8_F32: into byte `b` of `c`.
-pub fn pk_u8(a: u32, b: u32, c: u32, round: Round) -> u32 {
+pub fn pk_u8(a: u32, b: u32, c: u32, m: FloatMode) -> u32 {
     let at = (b & 3) * 8;
-    c & !(0xff << at) | u8_f32(a, round) << at
+    c & !(0xff << at) | u8_f32(a, m) << at
 }
 
 /// V_TRUNC_F32.
@@ -134,12 +137,13 @@ pub fn rndne_f32<W: Word>(a: W, m: FloatMode) -> W {
     let a = single::input(a, m);
     single::unary(a, a.frint(), m)
 }
-/// V_FRACT_F32: a - floor(a), kept below one (a tiny negative number would round to one).
+/// V_FRACT_F32: a - floor(a), kept below one (a tiny negative number would round to one) but on GFX6, whose compilers
+/// work around that.
 #[inline(always)]
-pub fn fract_f32<W: Word>(a: W, m: FloatMode) -> W {
+pub fn fract_f32<W: Word>(a: W, m: FloatMode, level: Level) -> W {
     let a = single::input(a, m);
     let r = single::sub(a, single::unary(a, a.ffloor(), FloatMode::IEEE), m);
-    W::select(r.feq(w(0x3f80_0000)), w(0x3f7f_ffff), r)
+    if level == Level::Gfx6 { r } else { W::select(r.feq(w(0x3f80_0000)), w(0x3f7f_ffff), r) }
 }
 /// An f64 rounding function.
 #[inline(always)]
@@ -149,8 +153,11 @@ pub fn round_f64<L: Long>(a: L, m: FloatMode, f: impl Fn(f64) -> f64) -> L {
 }
 /// V_FRACT_F64.
 #[inline(always)]
-pub fn fract_f64<L: Long>(a: L, m: FloatMode) -> L {
+pub fn fract_f64<L: Long>(a: L, m: FloatMode, level: Level) -> L {
     let a = double::input(a, m);
     let r = double::sub(a, round_f64(a, FloatMode::IEEE, f64::floor), m);
+    if level == Level::Gfx6 {
+        return r;
+    }
     L::select(r.feq(L::splat(1f64.to_bits())), L::splat(1f64.to_bits() - 1), r)
 }

@@ -1,5 +1,6 @@
 //! The division helpers: V_DIV_SCALE, V_DIV_FMAS, V_DIV_FIXUP, and V_TRIG_PREOP.
 
+use crate::fp::{double, single};
 use crate::lanes::{Long, Word};
 use crate::mode::FloatMode;
 use crate::soft::{self, F32, F64, Format, Round};
@@ -40,28 +41,31 @@ fn scale(format: Format, s0: u64, d: u64, n: u64, tiny_quotient: bool) -> (u64, 
 }
 
 fn scale32(s0: u32, d: u32, n: u32) -> (u32, bool) {
-    let q = f32::from_bits(n) as f64 / f32::from_bits(d) as f64;
-    let (r, vcc) = scale(F32, s0 as u64, d as u64, n as u64, q.abs() < f32::MIN_POSITIVE as f64);
+    let (x, y) = (f32::from_bits(n) as f64, f32::from_bits(d) as f64);
+    let tiny = y.is_finite() && (x / y).abs() < f32::MIN_POSITIVE as f64;
+    let (r, vcc) = scale(F32, s0 as u64, d as u64, n as u64, tiny);
     (r as u32, vcc)
 }
 fn scale64(s0: u64, d: u64, n: u64) -> (u64, bool) {
-    let q = f64::from_bits(n) / f64::from_bits(d);
-    scale(F64, s0, d, n, q.abs() < f64::MIN_POSITIVE)
+    let (x, y) = (f64::from_bits(n), f64::from_bits(d));
+    scale(F64, s0, d, n, y.is_finite() && (x / y).abs() < f64::MIN_POSITIVE)
 }
 
 /// V_DIV_SCALE_F32.
 #[inline(always)]
-pub fn scale_f32<W: Word>(s0: W, d: W, n: W) -> (W, W::Mask) {
+pub fn scale_f32<W: Word>(s0: W, d: W, n: W, m: FloatMode) -> (W, W::Mask) {
+    let (s0, d, n) = (single::input(s0, m), single::input(d, m), single::input(n, m));
     let r = s0.map3(d, n, |s0, d, n| scale32(s0, d, n).0);
     let flag = s0.map3(d, n, |s0, d, n| scale32(s0, d, n).1 as u32);
-    (r, W::splat(0).lt_u(flag))
+    (single::output(r, m), W::splat(0).lt_u(flag))
 }
 /// V_DIV_SCALE_F64.
 #[inline(always)]
-pub fn scale_f64<L: Long>(s0: L, d: L, n: L) -> (L, L::Mask) {
+pub fn scale_f64<L: Long>(s0: L, d: L, n: L, m: FloatMode) -> (L, L::Mask) {
+    let (s0, d, n) = (double::input(s0, m), double::input(d, m), double::input(n, m));
     let r = s0.map3(d, n, |s0, d, n| scale64(s0, d, n).0);
     let flag = s0.map3(d, n, |s0, d, n| scale64(s0, d, n).1 as u64);
-    (r, L::splat(0).lt_u(flag))
+    (double::output(r, m), L::splat(0).lt_u(flag))
 }
 
 /// V_DIV_FMAS: the fused product and sum, times 2^±n where VCC is set: up when the quotient estimate `c` is above one,
@@ -157,10 +161,17 @@ const TWO_OVER_PI: [u64; 19] = [
 
 /// V_TRIG_PREOP_F64: a 53-bit segment of 2/π, aligned for the reduction of `a` (manual 12.11).
 pub fn trig_preop(a: u64, segment: u32) -> u64 {
+    if F64.is_nan(a) {
+        return a | F64.quiet();
+    }
     let e = exponent(F64, a);
     let mut shift = (segment & 31) as i32 * 53;
     if e > 1077 {
         shift += e - 1077;
+    }
+    // Near the table's end the hardware gives zero (LLVM's constant folding).
+    if shift >= 1120 {
+        return 0;
     }
     // Bits [shift, shift + 53) below the point, most significant first; beyond the table they are zero.
     let mut bits = 0u64;

@@ -44,7 +44,7 @@ pub enum Family {
 
 /// Finds the family of a vector instruction that works lane by lane.
 pub fn family(op: Op) -> Option<Family> {
-    let x = Context::new(Mode::new(0), false, 0, Level::Gfx90a);
+    let x = Context::new(Mode::new(0, Level::Gfx90a), false, 0, Level::Gfx90a);
     let known = |found: Option<()>, family: Family| found.map(|()| family);
     known(valu::vop1(op, Probe, &x), Family::Vop1)
         .or_else(|| known(valu::vop2_int(op, Probe, &x), Family::Vop2Int))

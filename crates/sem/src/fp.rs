@@ -220,17 +220,19 @@ macro_rules! float {
             #[inline(always)]
             pub fn med3<V: $trait>(a: V, b: V, c: V, m: FloatMode, ieee: bool) -> V {
                 let (a, b, c) = (input(a, m), input(b, m), input(c, m));
-                let top = max3(a, b, c, m, ieee);
+                // A flushed maximum would not be found among the operands.
+                let k = FloatMode { flush_in: false, flush_out: false, ..m };
+                let top = max3(a, b, c, k, ieee);
                 let r = V::select(
                     top.feq(a),
-                    max(b, c, m, ieee),
-                    V::select(top.feq(b), max(a, c, m, ieee), max(a, b, m, ieee)),
+                    max(b, c, k, ieee),
+                    V::select(top.feq(b), max(a, c, k, ieee), max(a, b, k, ieee)),
                 );
                 let nan = a.funord(b) | is_nan(c);
                 if !nan.maybe_any() {
                     return output(r, m);
                 }
-                output(V::select(nan, min3(a, b, c, m, ieee), r), m)
+                output(V::select(nan, min3(a, b, c, k, ieee), r), m)
             }
 
             /// Comparison by predicate.
@@ -248,16 +250,16 @@ macro_rules! float {
                 let r = V::select(one.flt(r), one, r);
                 if dx10 { r } else { V::select(is_nan(a), a, r) }
             }
-            /// OMOD (manual 6.2.2): times 2, 4 or ½; flushes denormals, and -0 becomes +0.
+            /// OMOD (manual 6.2.2): times 2, 4 or ½; flushes denormals, and -0 becomes +0. Overflow goes by the rounding.
             #[inline(never)]
-            pub fn omod<V: $trait>(a: V, omod: u8) -> V {
+            pub fn omod<V: $trait>(a: V, omod: u8, m: FloatMode) -> V {
                 let one = ((1u64 << (F.exponent - 1)) - 1) << F.fraction;
                 let factor = match omod {
                     1 => one + (1 << F.fraction),
                     2 => one + (2 << F.fraction),
                     _ => one - (1 << F.fraction),
                 };
-                let r = mul(a, V::splat(factor as $bits), FloatMode::FLUSH);
+                let r = mul(a, V::splat(factor as $bits), m.flushing());
                 V::select(r.feq(V::splat(0)), V::splat(0), r)
             }
             /// Quiets NaNs and applies the mode to the result of a function of one operand.

@@ -18,6 +18,14 @@ pub struct HalfMode {
     pub ovfl: bool,
 }
 
+impl HalfMode {
+    /// The same with denormals flushed.
+    #[must_use]
+    pub fn flushing(self) -> HalfMode {
+        HalfMode { float: self.float.flushing(), ..self }
+    }
+}
+
 impl Mode {
     /// The mode of f16 instructions.
     #[inline(always)]
@@ -156,9 +164,10 @@ pub fn fma<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
     };
     output(overflow(settle(r, a, b, c), is_inf(a) | is_inf(b) | is_inf(c), m), m)
 }
-/// a · b + c, rounded twice.
+/// a · b + c, rounded twice, without denormals (manual 12.11, V_MAD_F16).
 #[inline(always)]
 pub fn mad<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
+    let m = m.flushing();
     add(mul(a, b, m), c, m)
 }
 /// V_MIN_F16.
@@ -212,15 +221,17 @@ pub fn max3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
 #[inline(always)]
 pub fn med3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
     let (a, b, c) = (input(a, m), input(b, m), input(c, m));
-    let top = max3(a, b, c, m, ieee);
+    // A flushed maximum would not be found among the operands.
+    let k = HalfMode { float: FloatMode { flush_in: false, flush_out: false, ..m.float }, ..m };
+    let top = max3(a, b, c, k, ieee);
     let same = |x: W, y: W| x.eq(y) | ((x | y) & w(0x7fff)).eq(w(0));
     let r = W::select(
         same(top, a),
-        max(b, c, m, ieee),
-        W::select(same(top, b), max(a, c, m, ieee), max(a, b, m, ieee)),
+        max(b, c, k, ieee),
+        W::select(same(top, b), max(a, c, k, ieee), max(a, b, k, ieee)),
     );
     let nan = is_nan(a) | is_nan(b) | is_nan(c);
-    output(W::select(nan, min3(a, b, c, m, ieee), r), m)
+    output(W::select(nan, min3(a, b, c, k, ieee), r), m)
 }
 /// Comparison by predicate.
 #[inline(always)]
@@ -243,13 +254,13 @@ pub fn clamp<W: Word>(a: W, dx10: bool) -> W {
 }
 /// OMOD: times 2, 4 or ½.
 #[inline(never)]
-pub fn omod<W: Word>(a: W, omod: u8) -> W {
+pub fn omod<W: Word>(a: W, omod: u8, m: HalfMode) -> W {
     let factor = match omod {
         1 => 0x4000,
         2 => 0x4400,
         _ => 0x3800,
     };
-    let r = mul(a, w(factor), HalfMode { float: FloatMode::FLUSH, ovfl: false });
+    let r = mul(a, w(factor), m.flushing());
     W::select((r & w(0x7fff)).eq(w(0)), w(0), r)
 }
 /// A function of f32 applied to f16 and rounded back: exact for rounding functions, and within 0.51 ULP for functions
@@ -268,7 +279,11 @@ pub fn through_f32<W: Word>(a: W, m: HalfMode, f: impl Fn(W) -> W) -> W {
 /// V_CVT_F16_F32: f32 input by f32's denormal mode, rounding and result by f16's.
 #[inline(always)]
 pub fn from_f32<W: Word>(a: W, m: &Mode) -> W {
-    let a = crate::fp::single::input(a, m.f32);
+    rounded(crate::fp::single::input(a, m.f32), m)
+}
+/// An f32 rounded to f16, denormals of its own kept.
+#[inline(always)]
+pub fn rounded<W: Word>(a: W, m: &Mode) -> W {
     let r = match m.f64.round {
         Round::Nearest => a.f2h(),
         round => a.map1(|a| soft::f2h(a, round)),
@@ -282,10 +297,18 @@ pub fn to_f32<W: Word>(a: W, m: &Mode) -> W {
     let a = input(a, m.half());
     W::select(is_nan(a), quiet(a), a).h2f()
 }
-/// Two f32 to packed f16 toward zero (V_CVT_PKRTZ_F16_F32).
-pub fn pack_rtz(a: u32, b: u32) -> u32 {
-    let h = |x: u32| soft::convert(F32, F16, x as u64, Round::Zero) as u32;
-    h(a) | h(b) << 16
+/// f32 to f16 toward zero (V_CVT_PKRTZ_F16_F32), denormals of both by their modes.
+#[inline(always)]
+pub fn from_f32_rtz<W: Word>(a: W, m: &Mode) -> W {
+    let a = crate::fp::single::input(a, m.f32);
+    output(a.map1(|a| soft::convert(F32, F16, a as u64, Round::Zero) as u32), m.half())
+}
+/// A value as any f16 instruction passes it on: denormals by the mode, NaNs quiet (V_PACK_B32_F16, which LLVM uses
+/// only for such values).
+#[inline(always)]
+pub fn canonical<W: Word>(a: W, m: HalfMode) -> W {
+    let a = input(a, m);
+    output(W::select(is_nan(a), quiet(a), a), m)
 }
 /// V_LDEXP_F16: the exponent is 16 bits.
 pub fn ldexp(a: u32, n: u32, m: HalfMode) -> u32 {
@@ -330,6 +353,7 @@ pub fn div_fixup(q: u32, d: u32, n: u32, m: HalfMode) -> u32 {
     } else if ad == 0x7c00 || an == 0 {
         sign
     } else {
-        sign | q & 0x7fff
+        let r = sign | q & 0x7fff;
+        if m.float.flush_out { F16.flush(r as u64) as u32 } else { r }
     }
 }

@@ -181,17 +181,23 @@ pub fn align<W: Word>(a: W, b: W, bits: W) -> W {
 }
 /// V_MAD_U64_U32: product, sum and carry. CLAMP has no effect on it that the manual names.
 #[inline(always)]
-pub fn mad_u64<W: Word>(a: W, b: W, c: W::Long) -> (W::Long, W::Mask) {
+pub fn mad_u64<W: Word>(a: W, b: W, c: W::Long, clamp: bool) -> (W::Long, W::Mask) {
     let r = a.mul_wide_u(b) + c;
-    (r, r.lt_u(c))
+    let carry = r.lt_u(c);
+    (if clamp { W::Long::select(carry, W::Long::splat(!0), r) } else { r }, carry)
 }
 /// V_MAD_I64_I32: product, sum, and the signed sum's carry out of bit 63 into the sign (bit 64 of the exact result).
 #[inline(always)]
-pub fn mad_i64<W: Word>(a: W, b: W, c: W::Long) -> (W::Long, W::Mask) {
+pub fn mad_i64<W: Word>(a: W, b: W, c: W::Long, clamp: bool) -> (W::Long, W::Mask) {
     let p = a.mul_wide_i(b);
     let r = p + c;
     // Bit 64 of the sign-extended sum.
     let zero = W::Long::splat(0);
     let overflow = ((p ^ r) & (c ^ r)).lt_i(zero);
-    (r, overflow ^ r.lt_i(zero))
+    let negative = overflow ^ r.lt_i(zero);
+    if !clamp {
+        return (r, negative);
+    }
+    let limit = W::Long::select(negative, W::Long::splat(1 << 63), W::Long::splat(!0 >> 1));
+    (W::Long::select(overflow, limit, r), negative)
 }

@@ -131,11 +131,15 @@ pub fn cube_tc(x: u32, y: u32, z: u32) -> u32 {
         _ => neg(y),
     }
 }
-/// V_CUBEMA_F32.
+/// The coordinate that V_CUBEMA_F32 doubles.
 pub fn cube_ma(x: u32, y: u32, z: u32) -> u32 {
-    let v = [x, y, z][major(x, y, z) as usize];
-    let r = 2.0 * f32::from_bits(v);
-    if r.is_nan() { v | 0x40_0000 } else { r.to_bits() }
+    [x, y, z][major(x, y, z) as usize]
+}
+/// What V_MULLIT_F32 (GFX6, GFX7) gives instead of its product: the lowest number unless the factor and the condition
+/// are fit (AMD's later manuals).
+pub fn mullit_fails(factor: u32, condition: u32) -> bool {
+    let (b, c) = (f32::from_bits(factor), f32::from_bits(condition));
+    b.is_nan() || b <= f32::MIN || c.is_nan() || c <= 0.0
 }
 
 /// V_SCREEN_PARTITION_4SE_B32's table (manual 12.8), a hexadecimal digit per entry.

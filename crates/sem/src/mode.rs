@@ -1,6 +1,7 @@
 //! What the MODE register says to float instructions (manual 3.5 and 6.4).
 
 use crate::soft::Round;
+use wavemill_isa::Level;
 
 /// Rounding and denormals of one width.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,14 +48,14 @@ pub struct Mode {
 }
 
 impl Mode {
-    /// From the register.
-    pub const fn new(bits: u32) -> Mode {
+    /// From the register of a level: FP16_OVFL came with GFX9.
+    pub const fn new(bits: u32, level: Level) -> Mode {
         Mode {
             f32: FloatMode::from_bits(bits, bits >> 4),
             f64: FloatMode::from_bits(bits >> 2, bits >> 6),
             ieee: bits >> 9 & 1 != 0,
             dx10_clamp: bits >> 8 & 1 != 0,
-            fp16_ovfl: bits >> 23 & 1 != 0,
+            fp16_ovfl: level.is_gfx9() && bits >> 23 & 1 != 0,
         }
     }
 }

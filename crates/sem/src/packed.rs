@@ -5,7 +5,6 @@ use crate::half::{self, HalfMode};
 use crate::int;
 use crate::lanes::{Long, Word, w};
 use crate::mode::{FloatMode, Mode};
-use crate::soft;
 
 /// Low and high half of a word, put together.
 #[inline(always)]
@@ -87,26 +86,8 @@ pub fn dot_u(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
 pub fn mix<W: Word>(a: W, b: W, c: W, m: &Mode, fused: bool) -> W {
     if fused { single::fma(a, b, c, m.f32) } else { single::mad(a, b, c, m.mad32()) }
 }
-/// The f16 result of V_FMA_MIXLO and V_FMA_MIXHI: one rounding for the fused form, to f16.
+/// The f16 result of V_FMA_MIXLO and V_FMA_MIXHI: the f32 sum, rounded once more (LLVM forms it from a rounded fma).
 #[inline(always)]
 pub fn mix_f16<W: Word>(a: W, b: W, c: W, m: &Mode, fused: bool) -> W {
-    if !fused {
-        return half::from_f32(single::mad(a, b, c, m.mad32()), m);
-    }
-    let (a, b, c) = (single::input(a, m.f32), single::input(b, m.f32), single::input(c, m.f32));
-    let r = a.map3(b, c, |a, b, c| mix_round(a, b, c, m));
-    if m.f64.flush_out { half::flush(r) } else { r }
-}
-fn mix_round(a: u32, b: u32, c: u32, m: &Mode) -> u32 {
-    // f32 operands are exact in f64 and so is their product; the soft sum there rounds to odd-like sticky bits by
-    // rounding toward zero and keeping the inexactness in the last bit.
-    let wide = |x: u32| soft::convert(soft::F32, soft::F64, x as u64, soft::Round::Nearest);
-    let down = soft::fma(soft::F64, wide(a), wide(b), wide(c), soft::Round::Zero);
-    let up = soft::fma(soft::F64, wide(a), wide(b), wide(c), soft::Round::Up);
-    let low = soft::fma(soft::F64, wide(a), wide(b), wide(c), soft::Round::Down);
-    let exact = up == low;
-    let sticky = if exact || soft::F64.is_nan(down) { down } else { down | 1 };
-    let r = soft::convert(soft::F64, soft::F16, sticky, m.f64.round) as u32;
-    let inf = |x: u32| x & 0x7fff_ffff == 0x7f80_0000;
-    if m.fp16_ovfl && r & 0x7fff == 0x7c00 && !(inf(a) || inf(b) || inf(c)) { r - 1 } else { r }
+    half::rounded(mix(a, b, c, m, fused), m)
 }

@@ -1,11 +1,16 @@
 //! Functions the hardware only bounds: reciprocals, roots, powers, logarithms, sines. Ours are within its bound, use
 //! nothing but IEEE sums, products, quotients and roots in f64, and so give the same bits on every host.
 
+use crate::half::HalfMode;
+use crate::mode::FloatMode;
 use crate::soft::{F16, F32, F64};
 
 const NAN32: u32 = F32.default_nan() as u32;
 const NAN64: u64 = F64.default_nan();
 
+fn input(a: u32, m: FloatMode) -> u32 {
+    if m.flush_in { F32.flush(a as u64) as u32 } else { a }
+}
 /// Denormals count as zero (manual 12.8: "denormals are flushed").
 fn ftz(a: u32) -> f64 {
     f32::from_bits(F32.flush(a as u64) as u32) as f64
@@ -122,8 +127,9 @@ fn sin_turns(x: f64) -> f64 {
     }
     t * s
 }
-/// V_SIN_F32: the operand counts turns. Denormals are supported.
-pub fn sin_f32(a: u32) -> u32 {
+/// V_SIN_F32: the operand counts turns. Denormals go as the mode says.
+pub fn sin_f32(a: u32, m: FloatMode) -> u32 {
+    let a = input(a, m);
     let x = f32::from_bits(a) as f64;
     let r = if x == 0.0 {
         x
@@ -132,10 +138,11 @@ pub fn sin_f32(a: u32) -> u32 {
     } else {
         f64::NAN
     };
-    out(a, r, false)
+    out(a, r, m.flush_out)
 }
 /// V_COS_F32.
-pub fn cos_f32(a: u32) -> u32 {
+pub fn cos_f32(a: u32, m: FloatMode) -> u32 {
+    let a = input(a, m);
     let x = f32::from_bits(a) as f64;
     let r = if x.is_finite() {
         let r = (x - x.round_ties_even()).abs();
@@ -143,36 +150,41 @@ pub fn cos_f32(a: u32) -> u32 {
     } else {
         f64::NAN
     };
-    out(a, r, false)
+    out(a, r, m.flush_out)
 }
 
-/// To f64; a NaN operand wins.
-fn out64(a: u64, r: f64) -> u64 {
+/// A function of f64, denormals as the mode says; a NaN operand wins.
+fn double(a: u64, m: FloatMode, f: impl Fn(f64) -> f64) -> u64 {
+    let a = if m.flush_in { F64.flush(a) } else { a };
+    let r = f(f64::from_bits(a));
     if F64.is_nan(a) {
         a | F64.quiet()
     } else if r.is_nan() {
         NAN64
+    } else if m.flush_out {
+        F64.flush(r.to_bits())
     } else {
         r.to_bits()
     }
 }
 /// V_RCP_F64.
-pub fn rcp_f64(a: u64) -> u64 {
-    out64(a, 1.0 / f64::from_bits(a))
+pub fn rcp_f64(a: u64, m: FloatMode) -> u64 {
+    double(a, m, |x| 1.0 / x)
 }
 /// V_RSQ_F64.
-pub fn rsq_f64(a: u64) -> u64 {
-    let x = f64::from_bits(a);
-    out64(a, if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
+pub fn rsq_f64(a: u64, m: FloatMode) -> u64 {
+    double(a, m, |x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
 }
 /// V_SQRT_F64.
-pub fn sqrt_f64(a: u64) -> u64 {
-    out64(a, f64::from_bits(a).sqrt())
+pub fn sqrt_f64(a: u64, m: FloatMode) -> u64 {
+    double(a, m, f64::sqrt)
 }
 
-/// An f16 function by its f64 twin: 0.51 ULP, denormals supported.
-fn half(a: u32, f: impl Fn(f64) -> f64) -> u32 {
-    let h = a & 0xffff;
+/// An f16 function by its f64 twin: 0.51 ULP, denormals and overflow as the mode says. An infinity is exact where the
+/// operand is infinite or the function has a pole.
+fn half(a: u32, m: HalfMode, f: impl Fn(f64) -> f64) -> u32 {
+    let a = a as u64 & 0xffff;
+    let h = if m.float.flush_in { F16.flush(a) } else { a } as u32;
     if F16.is_nan(h as u64) {
         return h | 0x200;
     }
@@ -180,31 +192,36 @@ fn half(a: u32, f: impl Fn(f64) -> f64) -> u32 {
     if r.is_nan() {
         return F16.default_nan() as u32;
     }
-    crate::soft::convert(F64, F16, r.to_bits(), crate::soft::Round::Nearest) as u32
+    let bits = crate::soft::convert(F64, F16, r.to_bits(), crate::soft::Round::Nearest) as u32;
+    if m.ovfl && bits & 0x7fff == 0x7c00 && r.is_finite() {
+        return bits - 1;
+    }
+    if m.float.flush_out { F16.flush(bits as u64) as u32 } else { bits }
 }
 /// V_RCP_F16.
-pub fn rcp_f16(a: u32) -> u32 {
-    half(a, |x| 1.0 / x)
+pub fn rcp_f16(a: u32, m: HalfMode) -> u32 {
+    half(a, m, |x| 1.0 / x)
 }
 /// V_SQRT_F16.
-pub fn sqrt_f16(a: u32) -> u32 {
-    half(a, f64::sqrt)
+pub fn sqrt_f16(a: u32, m: HalfMode) -> u32 {
+    half(a, m, f64::sqrt)
 }
 /// V_RSQ_F16.
-pub fn rsq_f16(a: u32) -> u32 {
-    half(a, |x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
+pub fn rsq_f16(a: u32, m: HalfMode) -> u32 {
+    half(a, m, |x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
 }
 /// V_EXP_F16.
-pub fn exp_f16(a: u32) -> u32 {
-    half(a, exp2)
+pub fn exp_f16(a: u32, m: HalfMode) -> u32 {
+    // A finite power too large for f64 is as finite as the others.
+    half(a, m, |x| exp2(if x.is_finite() { x.min(1000.0) } else { x }))
 }
 /// V_LOG_F16.
-pub fn log_f16(a: u32) -> u32 {
-    half(a, log2)
+pub fn log_f16(a: u32, m: HalfMode) -> u32 {
+    half(a, m, log2)
 }
 /// V_SIN_F16.
-pub fn sin_f16(a: u32) -> u32 {
-    half(a, |x| {
+pub fn sin_f16(a: u32, m: HalfMode) -> u32 {
+    half(a, m, |x| {
         if x == 0.0 {
             x
         } else if x.is_finite() {
@@ -215,8 +232,8 @@ pub fn sin_f16(a: u32) -> u32 {
     })
 }
 /// V_COS_F16.
-pub fn cos_f16(a: u32) -> u32 {
-    half(a, |x| if x.is_finite() { sin_turns(0.25 - (x - x.round_ties_even()).abs()) } else { f64::NAN })
+pub fn cos_f16(a: u32, m: HalfMode) -> u32 {
+    half(a, m, |x| if x.is_finite() { sin_turns(0.25 - (x - x.round_ties_even()).abs()) } else { f64::NAN })
 }
 /// The clamp variants of GFX6 and GFX7: infinities become the largest numbers.
 pub fn clamp_inf_f32(r: u32) -> u32 {
@@ -229,4 +246,8 @@ pub fn clamp_inf_f64(r: u64) -> u64 {
 /// The legacy variants of GFX6 and GFX7: infinities become zeros.
 pub fn legacy_inf_f32(r: u32) -> u32 {
     if r & 0x7fff_ffff == 0x7f80_0000 { r & 0x8000_0000 } else { r }
+}
+/// V_LOG_CLAMP_F32: the pole at zero becomes the lowest number; an infinite operand's logarithm stays.
+pub fn clamp_pole_f32(r: u32) -> u32 {
+    if r == 0xff80_0000 { r - 1 } else { r }
 }

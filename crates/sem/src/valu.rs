@@ -6,8 +6,10 @@
 
 use crate::apply::{Apply, Context};
 use crate::fp::{double as d, single as s};
+use crate::half::HalfMode;
 use crate::lanes::{Long, Word, w};
 use crate::mode::FloatMode;
+use crate::soft::Round;
 use crate::{cvt, div, half as h, int, misc, packed, special};
 use wavemill_isa::Op;
 
@@ -48,19 +50,23 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_cvt_f16_i16 => k.w_w(|a| x.f16(a.map1(|a| cvt::f16_int(a, true, &m)))),
         Op::v_cvt_u16_f16 => k.w_w(|a| a.map1(cvt::u16_f16)),
         Op::v_cvt_i16_f16 => k.w_w(|a| a.map1(cvt::i16_f16)),
-        Op::v_cvt_norm_i16_f16 => k.w_w(|a| (a & w(0xffff)).h2f().map1(cvt::snorm16)),
-        Op::v_cvt_norm_u16_f16 => k.w_w(|a| (a & w(0xffff)).h2f().map1(cvt::unorm16)),
+        Op::v_cvt_norm_i16_f16 => {
+            k.w_w(|a| h::input(a, m.half()).h2f().map1(|a| cvt::snorm16(a, m.f64.round)))
+        }
+        Op::v_cvt_norm_u16_f16 => {
+            k.w_w(|a| h::input(a, m.half()).h2f().map1(|a| cvt::unorm16(a, m.f64.round)))
+        }
 
         Op::v_trunc_f32 => k.w_w(|a| x.f32(cvt::trunc_f32(a, m.f32))),
         Op::v_ceil_f32 => k.w_w(|a| x.f32(cvt::ceil_f32(a, m.f32))),
         Op::v_rndne_f32 => k.w_w(|a| x.f32(cvt::rndne_f32(a, m.f32))),
         Op::v_floor_f32 => k.w_w(|a| x.f32(cvt::floor_f32(a, m.f32))),
-        Op::v_fract_f32 => k.w_w(|a| x.f32(cvt::fract_f32(a, m.f32))),
+        Op::v_fract_f32 => k.w_w(|a| x.f32(cvt::fract_f32(a, m.f32, x.level))),
         Op::v_trunc_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::trunc))),
         Op::v_ceil_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::ceil))),
         Op::v_rndne_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::round_ties_even))),
         Op::v_floor_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::floor))),
-        Op::v_fract_f64 => k.l_l(|a| x.f64(cvt::fract_f64(a, m.f64))),
+        Op::v_fract_f64 => k.l_l(|a| x.f64(cvt::fract_f64(a, m.f64, x.level))),
         Op::v_trunc_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.ftrunc()))),
         Op::v_ceil_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| s::neg(s::neg(a).ffloor())))),
         Op::v_rndne_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.frint()))),
@@ -73,7 +79,7 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 
         Op::v_exp_f32 | Op::v_exp_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::exp_f32))),
         Op::v_log_f32 | Op::v_log_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::log_f32))),
-        Op::v_log_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::log_f32).map1(special::clamp_inf_f32))),
+        Op::v_log_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::log_f32).map1(special::clamp_pole_f32))),
         Op::v_rcp_f32 | Op::v_rcp_iflag_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32))),
         Op::v_rcp_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32).map1(special::clamp_inf_f32))),
         Op::v_rcp_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32).map1(special::legacy_inf_f32))),
@@ -81,20 +87,24 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_rsq_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32).map1(special::clamp_inf_f32))),
         Op::v_rsq_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32).map1(special::legacy_inf_f32))),
         Op::v_sqrt_f32 => k.w_w(|a| x.f32(a.map1(special::sqrt_f32))),
-        Op::v_sin_f32 => k.w_w(|a| x.f32(a.map1(special::sin_f32))),
-        Op::v_cos_f32 => k.w_w(|a| x.f32(a.map1(special::cos_f32))),
-        Op::v_rcp_f64 => k.l_l(|a| x.f64(a.map1(special::rcp_f64))),
-        Op::v_rcp_clamp_f64 => k.l_l(|a| x.f64(a.map1(special::rcp_f64).map1(special::clamp_inf_f64))),
-        Op::v_rsq_f64 => k.l_l(|a| x.f64(a.map1(special::rsq_f64))),
-        Op::v_rsq_clamp_f64 => k.l_l(|a| x.f64(a.map1(special::rsq_f64).map1(special::clamp_inf_f64))),
-        Op::v_sqrt_f64 => k.l_l(|a| x.f64(a.map1(special::sqrt_f64))),
-        Op::v_rcp_f16 => k.w_w(|a| x.f16(a.map1(special::rcp_f16))),
-        Op::v_sqrt_f16 => k.w_w(|a| x.f16(a.map1(special::sqrt_f16))),
-        Op::v_rsq_f16 => k.w_w(|a| x.f16(a.map1(special::rsq_f16))),
-        Op::v_log_f16 => k.w_w(|a| x.f16(a.map1(special::log_f16))),
-        Op::v_exp_f16 => k.w_w(|a| x.f16(a.map1(special::exp_f16))),
-        Op::v_sin_f16 => k.w_w(|a| x.f16(a.map1(special::sin_f16))),
-        Op::v_cos_f16 => k.w_w(|a| x.f16(a.map1(special::cos_f16))),
+        Op::v_sin_f32 => k.w_w(|a| x.f32(a.map1(|a| special::sin_f32(a, m.f32)))),
+        Op::v_cos_f32 => k.w_w(|a| x.f32(a.map1(|a| special::cos_f32(a, m.f32)))),
+        Op::v_rcp_f64 => k.l_l(|a| x.f64(a.map1(|a| special::rcp_f64(a, m.f64)))),
+        Op::v_rcp_clamp_f64 => {
+            k.l_l(|a| x.f64(a.map1(|a| special::rcp_f64(a, m.f64)).map1(special::clamp_inf_f64)))
+        }
+        Op::v_rsq_f64 => k.l_l(|a| x.f64(a.map1(|a| special::rsq_f64(a, m.f64)))),
+        Op::v_rsq_clamp_f64 => {
+            k.l_l(|a| x.f64(a.map1(|a| special::rsq_f64(a, m.f64)).map1(special::clamp_inf_f64)))
+        }
+        Op::v_sqrt_f64 => k.l_l(|a| x.f64(a.map1(|a| special::sqrt_f64(a, m.f64)))),
+        Op::v_rcp_f16 => k.w_w(|a| x.f16(a.map1(|a| special::rcp_f16(a, m.half())))),
+        Op::v_sqrt_f16 => k.w_w(|a| x.f16(a.map1(|a| special::sqrt_f16(a, m.half())))),
+        Op::v_rsq_f16 => k.w_w(|a| x.f16(a.map1(|a| special::rsq_f16(a, m.half())))),
+        Op::v_log_f16 => k.w_w(|a| x.f16(a.map1(|a| special::log_f16(a, m.half())))),
+        Op::v_exp_f16 => k.w_w(|a| x.f16(a.map1(|a| special::exp_f16(a, m.half())))),
+        Op::v_sin_f16 => k.w_w(|a| x.f16(a.map1(|a| special::sin_f16(a, m.half())))),
+        Op::v_cos_f16 => k.w_w(|a| x.f16(a.map1(|a| special::cos_f16(a, m.half())))),
 
         Op::v_frexp_exp_i32_f32 => k.w_w(|a| a.map1(|a| s::frexp_exp(a, m.f32))),
         Op::v_frexp_mant_f32 => k.w_w(|a| x.f32(a.map1(|a| s::frexp_mant(a, m.f32)))),
@@ -191,6 +201,7 @@ pub fn vop2_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let ieee = m.ieee;
+    let (pick32, pick16) = (x.min_max(m.f32), HalfMode { float: x.min_max(m.f64), ..m.half() });
     // The commonest instructions in the commonest mode, without a look at it in every lane.
     const M: FloatMode = FloatMode::IEEE;
     Some(match op {
@@ -205,8 +216,8 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_subrev_f32 => k.ww_w(|a, b| x.f32(s::subrev(a, b, m.f32))),
         Op::v_mul_f32 => k.ww_w(|a, b| x.f32(s::mul(a, b, m.f32))),
         Op::v_mul_legacy_f32 | Op::v_mul_legacy_f32_gfx6 => k.ww_w(|a, b| x.f32(s::mul_legacy(a, b, m.f32))),
-        Op::v_min_f32 => k.ww_w(|a, b| x.f32(s::min(a, b, m.f32, ieee))),
-        Op::v_max_f32 => k.ww_w(|a, b| x.f32(s::max(a, b, m.f32, ieee))),
+        Op::v_min_f32 => k.ww_w(|a, b| x.f32(s::min(a, b, pick32, ieee))),
+        Op::v_max_f32 => k.ww_w(|a, b| x.f32(s::max(a, b, pick32, ieee))),
         // DX9 rules: the second operand unless the comparison holds.
         Op::v_min_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(a.flt(b), a, b))),
         Op::v_max_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(b.flt(a) | a.feq(b), a, b))),
@@ -230,20 +241,26 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 => {
             k.www_w(|a, b, c| x.f16(h::mad(a, b, c, m.half())))
         }
-        Op::v_max_f16 => k.ww_w(|a, b| x.f16(h::max(a, b, m.half(), ieee))),
-        Op::v_min_f16 => k.ww_w(|a, b| x.f16(h::min(a, b, m.half(), ieee))),
+        Op::v_max_f16 => k.ww_w(|a, b| x.f16(h::max(a, b, pick16, ieee))),
+        Op::v_min_f16 => k.ww_w(|a, b| x.f16(h::min(a, b, pick16, ieee))),
         Op::v_ldexp_f16 => k.ww_w(|a, b| x.f16(a.map2(b, |a, b| h::ldexp(a, b, m.half())))),
         Op::v_cvt_pkrtz_f16_f32 | Op::v_cvt_pkrtz_f16_f32_gfx6 => {
-            k.ww_w(|a, b| packed::clamp_f16(a.map2(b, h::pack_rtz), x.clamp, m.dx10_clamp))
+            k.ww_w(|a, b| packed::join(x.f16(h::from_f32_rtz(a, &m)), x.f16(h::from_f32_rtz(b, &m))))
         }
-        Op::v_cvt_pknorm_i16_f32 | Op::v_cvt_pknorm_i16_f32_gfx6 => {
-            k.ww_w(|a, b| packed::join(a.map1(cvt::snorm16), b.map1(cvt::snorm16)))
-        }
-        Op::v_cvt_pknorm_u16_f32 | Op::v_cvt_pknorm_u16_f32_gfx6 => {
-            k.ww_w(|a, b| packed::join(a.map1(cvt::unorm16), b.map1(cvt::unorm16)))
-        }
+        Op::v_cvt_pknorm_i16_f32 | Op::v_cvt_pknorm_i16_f32_gfx6 => k.ww_w(|a, b| {
+            packed::join(
+                a.map1(|a| cvt::snorm16(a, Round::Nearest)),
+                b.map1(|b| cvt::snorm16(b, Round::Nearest)),
+            )
+        }),
+        Op::v_cvt_pknorm_u16_f32 | Op::v_cvt_pknorm_u16_f32_gfx6 => k.ww_w(|a, b| {
+            packed::join(
+                a.map1(|a| cvt::unorm16(a, Round::Nearest)),
+                b.map1(|b| cvt::unorm16(b, Round::Nearest)),
+            )
+        }),
         Op::v_cvt_pkaccum_u8_f32 | Op::v_cvt_pkaccum_u8_f32_gfx6 => {
-            k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32.round)))
+            k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32)))
         }
         _ => return None,
     })
@@ -284,8 +301,8 @@ pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_mul_lo_u32 | Op::v_mul_lo_i32 => k.ww_w(|a, b| a * b),
         Op::v_mul_hi_u32 => k.ww_w(|a, b| a.mul_hi_u(b)),
         Op::v_mul_hi_i32 => k.ww_w(|a, b| a.mul_hi_i(b)),
-        Op::v_mad_u64_u32 => k.wwl_lm(int::mad_u64),
-        Op::v_mad_i64_i32 => k.wwl_lm(int::mad_i64),
+        Op::v_mad_u64_u32 => k.wwl_lm(|a, b, c| int::mad_u64(a, b, c, cl)),
+        Op::v_mad_i64_i32 => k.wwl_lm(|a, b, c| int::mad_i64(a, b, c, cl)),
         Op::v_mad_u16 | Op::v_mad_legacy_u16 => k.www_w(|a, b, c| int::mad_u16(a, b, c, cl)),
         Op::v_mad_i16 | Op::v_mad_legacy_i16 => k.www_w(|a, b, c| int::mad_i16(a, b, c, cl)),
         Op::v_perm_b32 => k.www_w(|a, b, c| a.map3(b, c, misc::perm)),
@@ -312,15 +329,17 @@ pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_add_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) + int::i16(b), cl)),
         Op::v_sub_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) - int::i16(b), cl)),
         Op::v_pack_b32_f16 => k.ww_w(|a, b| {
-            // A float instruction: denormals go as the mode says.
-            let f = |a| {
-                let a = h::input(a, x.mode.half());
-                if x.mode.f64.flush_out { h::flush(a) } else { a }
-            };
+            let f = |a| x.f16(h::canonical(a, x.mode.half()));
             packed::join(f(a), f(b))
         }),
         _ => return None,
     })
+}
+
+/// A cube map instruction on operands and to a result as the mode wants them.
+#[inline(always)]
+fn cube<W: Word>(a: W, b: W, c: W, m: FloatMode, f: impl Fn(u32, u32, u32) -> u32) -> W {
+    s::output(s::input(a, m).map3(s::input(b, m), s::input(c, m), f), m)
 }
 
 #[inline(always)]
@@ -335,6 +354,7 @@ fn qsad<D: Long>(a: D, b: D::Word, c: D, mask: bool, clamp: bool) -> D {
 pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let (ieee, hm) = (m.ieee, m.half());
+    let (pick32, pick64) = (x.min_max(m.f32), x.min_max(m.f64));
     const M: FloatMode = FloatMode::IEEE;
     Some(match op {
         Op::v_fma_f32 if x.simple32 => k.www_w(|a, b, c| s::fma(a, b, c, M)),
@@ -344,14 +364,17 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         }
         Op::v_fma_f32 => k.www_w(|a, b, c| x.f32(s::fma(a, b, c, m.f32))),
         Op::v_fma_f64 => k.lll_l(|a, b, c| x.f64(d::fma(a, b, c, m.f64))),
-        Op::v_cubeid_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_id))),
-        Op::v_cubesc_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_sc))),
-        Op::v_cubetc_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_tc))),
-        Op::v_cubema_f32 => k.www_w(|a, b, c| x.f32(a.map3(b, c, misc::cube_ma))),
-        Op::v_min3_f32 => k.www_w(|a, b, c| x.f32(s::min3(a, b, c, m.f32, ieee))),
-        Op::v_max3_f32 => k.www_w(|a, b, c| x.f32(s::max3(a, b, c, m.f32, ieee))),
-        Op::v_med3_f32 => k.www_w(|a, b, c| x.f32(s::med3(a, b, c, m.f32, ieee))),
-        Op::v_cvt_pk_u8_f32 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32.round))),
+        Op::v_cubeid_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_id))),
+        Op::v_cubesc_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_sc))),
+        Op::v_cubetc_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_tc))),
+        Op::v_cubema_f32 => k.www_w(|a, b, c| {
+            let major = cube(a, b, c, FloatMode { flush_out: false, ..m.f32 }, misc::cube_ma);
+            x.f32(s::mul(w(0x4000_0000), major, m.f32))
+        }),
+        Op::v_min3_f32 => k.www_w(|a, b, c| x.f32(s::min3(a, b, c, pick32, ieee))),
+        Op::v_max3_f32 => k.www_w(|a, b, c| x.f32(s::max3(a, b, c, pick32, ieee))),
+        Op::v_med3_f32 => k.www_w(|a, b, c| x.f32(s::med3(a, b, c, pick32, ieee))),
+        Op::v_cvt_pk_u8_f32 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32))),
         Op::v_div_fixup_f32 => {
             k.www_w(|a, b, c| x.f32(a.map3(b, c, |a, b, c| div::fixup_f32(a, b, c, m.f32))))
         }
@@ -361,8 +384,14 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_div_fixup_f16 | Op::v_div_fixup_legacy_f16 => {
             k.www_w(|a, b, c| x.f16(a.map3(b, c, |a, b, c| h::div_fixup(a, b, c, hm))))
         }
-        Op::v_div_scale_f32 => k.www_wm(div::scale_f32),
-        Op::v_div_scale_f64 => k.lll_lm(div::scale_f64),
+        Op::v_div_scale_f32 => k.www_wm(|a, b, c| {
+            let (r, scaled) = div::scale_f32(a, b, c, m.f32);
+            (x.f32(r), scaled)
+        }),
+        Op::v_div_scale_f64 => k.lll_lm(|a, b, c| {
+            let (r, scaled) = div::scale_f64(a, b, c, m.f64);
+            (x.f64(r), scaled)
+        }),
         // Input denormals are not flushed (manual 12.11).
         Op::v_div_fmas_f32 => k.wwwm_w(|a, b, c, v| {
             let keep = FloatMode { flush_in: false, ..m.f32 };
@@ -376,23 +405,28 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         }),
         Op::v_add_f64 => k.ll_l(|a, b| x.f64(d::add(a, b, m.f64))),
         Op::v_mul_f64 => k.ll_l(|a, b| x.f64(d::mul(a, b, m.f64))),
-        Op::v_min_f64 => k.ll_l(|a, b| x.f64(d::min(a, b, m.f64, ieee))),
-        Op::v_max_f64 => k.ll_l(|a, b| x.f64(d::max(a, b, m.f64, ieee))),
+        Op::v_min_f64 => k.ll_l(|a, b| x.f64(d::min(a, b, pick64, ieee))),
+        Op::v_max_f64 => k.ll_l(|a, b| x.f64(d::max(a, b, pick64, ieee))),
         Op::v_ldexp_f64 => k.lw_l(|a, b| x.f64(a.map_w(b, |a, b| d::ldexp(a, b, m.f64)))),
-        Op::v_trig_preop_f64 => k.lw_l(|a, b| x.f64(a.map_w(b, div::trig_preop))),
+        Op::v_trig_preop_f64 => k.lw_l(|a, b| x.f64(d::output(a.map_w(b, div::trig_preop), m.f64))),
         Op::v_mad_f16 | Op::v_mad_legacy_f16 => k.www_w(|a, b, c| x.f16(h::mad(a, b, c, hm))),
         Op::v_fma_f16 | Op::v_fma_legacy_f16 => k.www_w(|a, b, c| x.f16(h::fma(a, b, c, hm))),
         Op::v_min3_f16 => k.www_w(|a, b, c| x.f16(h::min3(a, b, c, hm, ieee))),
         Op::v_max3_f16 => k.www_w(|a, b, c| x.f16(h::max3(a, b, c, hm, ieee))),
         Op::v_med3_f16 => k.www_w(|a, b, c| x.f16(h::med3(a, b, c, hm, ieee))),
         Op::v_cvt_pknorm_i16_f16 => k.ww_w(|a, b| {
-            packed::join((a & w(0xffff)).h2f().map1(cvt::snorm16), (b & w(0xffff)).h2f().map1(cvt::snorm16))
+            let f = |a: K::W| h::input(a, hm).h2f().map1(|a| cvt::snorm16(a, Round::Nearest));
+            packed::join(f(a), f(b))
         }),
         Op::v_cvt_pknorm_u16_f16 => k.ww_w(|a, b| {
-            packed::join((a & w(0xffff)).h2f().map1(cvt::unorm16), (b & w(0xffff)).h2f().map1(cvt::unorm16))
+            let f = |a: K::W| h::input(a, hm).h2f().map1(|a| cvt::unorm16(a, Round::Nearest));
+            packed::join(f(a), f(b))
         }),
-        // D = S0 · S1 with S2 choosing the factor's place in the old lighting pipeline: max for a zero factor.
-        Op::v_mullit_f32 => return None,
+        Op::v_mullit_f32 => k.www_w(|a, b, c| {
+            let (b, c) = (s::input(b, m.f32), s::input(c, m.f32));
+            let fails = b.test2(c, misc::mullit_fails);
+            x.f32(K::W::select(fails, w(0xff7f_ffff), s::mul_legacy(a, b, m.f32)))
+        }),
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round as R, Status, StatusAnd};
-use wavemill_isa::Op;
+use wavemill_isa::{Level, Op};
 use wavemill_sem::Mode;
 use wavemill_sem::compare::{Compare, Type};
 use wavemill_sem::excp::{Rule, compare_flags};
@@ -34,7 +34,7 @@ impl Random {
 
 /// MODE with one round mode for all widths; denormals kept, or flushed.
 fn mode(round: u32, denormals: bool) -> Mode {
-    Mode::new(round | round << 2 | if denormals { 0xf0 } else { 0 })
+    Mode::new(round | round << 2 | if denormals { 0xf0 } else { 0 }, Level::Gfx90a)
 }
 
 fn status(s: Status) -> u32 {

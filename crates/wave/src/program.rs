@@ -435,7 +435,7 @@ impl Resolver {
         let (inst, row) = (&self.inst, self.inst.row);
         let word = inst.bits;
         let mfma = row.enc == Enc::Mfma;
-        let (mut next, mut k_seen) = (0, false);
+        let (mut next, mut k_seen, mut missing) = (0, false, false);
         for o in row.operands {
             let code = inst.field_of(o).get(word);
             match o.role {
@@ -443,6 +443,7 @@ impl Resolver {
                     let acc = o.class == Class::Agpr || mfma && self.cd_is_acc(word);
                     out.dst = self.vdst(code, o.ty.dwords(), acc);
                     out.dst_dwords = o.ty.dwords();
+                    missing = out.dst == self.shape.vgprs + self.shape.agprs;
                     if o.access == Access::ReadWrite && row.op != Op::v_swap_b32 {
                         out.src[2] = Src::Vgpr(self.vgpr(code, o.ty.dwords(), acc));
                         out.src_bits[2] = o.ty.bits as u8;
@@ -484,6 +485,16 @@ impl Resolver {
         }
         if row.writes & state::VCC != 0 && out.sdst == 255 {
             out.sdst = regs::VCC as u8;
+        }
+        // Of two destinations both are written or none (manual 3.6.1).
+        if missing {
+            out.sdst = 255;
+        }
+        if let (Op::v_swap_b32, Some(o)) = (row.op, row.operand(Role::Src0)) {
+            let code = inst.field_of(o).get(word) & 0xff;
+            if missing || code >= self.shape.vgprs as u32 {
+                out.src[0] = Src::None;
+            }
         }
         self.modifiers(out);
     }
@@ -552,8 +563,8 @@ impl Resolver {
                 let mask = bits::DPP_ROW.get(word) << 4 | bits::DPP_BANK.get(word);
                 m.dpp = Some((bits::DPP_CTRL.get(word) as u16, mask as u8, bits::DPP_BOUND.get(word) != 0));
                 let na = bits::DPP_NEG_ABS.get(word) as u8;
-                m.neg = na & 1 | na >> 1 & 2;
-                m.abs = na >> 1 & 1 | na >> 2 & 2;
+                m.neg = (na & 1 | na >> 1 & 2) & row.neg;
+                m.abs = (na >> 1 & 1 | na >> 2 & 2) & row.neg;
             }
             _ if row.enc == Enc::Mfma => return,
             _ if row.enc == Enc::Vop3p => {
@@ -615,7 +626,8 @@ impl Resolver {
         out.merge = match row.op {
             Op::v_fma_mixhi_f16 | Op::v_mad_mixhi_f16 => Merge::High,
             Op::v_fma_mixlo_f16 | Op::v_mad_mixlo_f16 => Merge::Low,
-            Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 => Merge::Low,
+            // GFX8 zeroes the upper half, as it does for all (LLVM's `zeroesHigh16BitsOfDest`).
+            Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 if self.level.is_gfx9() => Merge::Low,
             _ if row.has(flag::OP_SEL) && self.level.is_gfx9() => {
                 if high {
                     Merge::High

@@ -29,13 +29,14 @@ impl Exec<'_> {
         let old = if inst.sdst == 255 { 0 } else { self.wave.sgpr64(inst.sdst as u32) };
         let old = if inst.src_bits[2] == 64 { old } else { old & 0xffff_ffff };
         let Some(out) = salu::salu(inst.op, s0, s1, old, self.wave.scc, self.wave.exec()) else { return };
-        if let Some(exec) = out.exec {
-            self.wave.set_exec(exec);
-        }
         if let Some(d) = out.d
             && inst.sdst != 255
         {
             self.set_scalar(inst.sdst, inst.src_bits[2], d);
+        }
+        // After the destination, which may be EXEC itself (manual 12.3, S_AND_SAVEEXEC_B64).
+        if let Some(exec) = out.exec {
+            self.wave.set_exec(exec);
         }
         if let Some(scc) = out.scc {
             self.wave.scc = scc;

@@ -119,11 +119,11 @@ impl Interp {
 
 impl Engine for Interp {
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
-        let mode = Mode::new(wave.mode);
         let level = self.target().level();
         if let Some(event) = wave.attend() {
             return event;
         }
+        let mode = Mode::new(wave.mode, level);
         let mut layout = Layout::of(wave);
         let zero = Vgpr([0; 64]);
         let mut exec = Exec {
@@ -285,7 +285,7 @@ impl Exec<'_> {
     /// MODE or STATUS was written.
     fn mode_changed(&mut self) {
         self.layout = Layout::of(self.wave);
-        self.mode = Mode::new(self.wave.mode);
+        self.mode = Mode::new(self.wave.mode, self.wave.level);
         self.x.mode = self.mode;
     }
 

@@ -245,8 +245,9 @@ impl Exec<'_> {
             return self.modify_packed(inst, i, lanes);
         }
         if inst.row.has(flag::MIX) {
+            let flush = self.mode.f64.flush_in;
             for v in &mut lanes[0].0 {
-                *v = mix_source(*v, bit(m.op_sel_hi), bit(m.op_sel), bit(m.neg_hi), bit(m.neg));
+                *v = mix_source(*v, bit(m.op_sel_hi), bit(m.op_sel), bit(m.neg_hi), bit(m.neg), flush);
             }
             return;
         }
@@ -382,12 +383,13 @@ fn merged(merge: Merge, r: u32, old: u32) -> u32 {
     }
 }
 
-/// V_FMA_MIX source: an f32, or the f16 in either half, as f32; abs, then neg.
-fn mix_source(v: u32, half: bool, high: bool, abs: bool, neg: bool) -> u32 {
+/// V_FMA_MIX source: an f32, or the f16 in either half, as f32, its denormals by the f16 mode; abs, then neg.
+fn mix_source(v: u32, half: bool, high: bool, abs: bool, neg: bool, flush: bool) -> u32 {
+    let widen = |h: u32| soft::h2f(if flush { soft::F16.flush(h as u64) as u32 } else { h });
     let f = match (half, high) {
         (false, _) => v,
-        (true, false) => soft::h2f(v & 0xffff),
-        (true, true) => soft::h2f(v >> 16),
+        (true, false) => widen(v & 0xffff),
+        (true, true) => widen(v >> 16),
     };
     let f = if abs { f & 0x7fff_ffff } else { f };
     if neg { f ^ 0x8000_0000 } else { f }
