@@ -1,6 +1,6 @@
 //! Chores of the project: `cargo xtask gen` writes the generated code (`--check` only says whether it is up to date),
 //! `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs other people's
-//! software on the virtual GPU.
+//! software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU instructions.
 #![allow(missing_docs)]
 
 mod acid;
@@ -50,7 +50,24 @@ fn run(args: &[String]) -> Result<(), String> {
         ["bench"] => llvm::bench(&release()?, &root().join("tests/kernels/fixtures")),
         ["acid"] => acid::run(&root(), &release()?, ""),
         ["acid", filter] => acid::run(&root(), &release()?, filter),
-        _ => Err("usage: cargo xtask gen [--check] | mcdiff [SEED] | bench | acid [FILTER]".into()),
+        ["model", ref rest @ ..] => model(rest),
+        _ => {
+            Err("usage: cargo xtask gen [--check] | mcdiff [SEED] | bench | acid [FILTER] | model [SEED [RUNS [CPU [ROW]]]]"
+                .into())
+        }
+    }
+}
+
+/// Compares the interpreter with the plain model of the ALU instructions (crate `wavemill-model`, example `model`).
+fn model(args: &[&str]) -> Result<(), String> {
+    let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo
+        .current_dir(root())
+        .args("run --release --quiet --package wavemill-model --example model --".split(' '));
+    match cargo.args(args).status() {
+        Ok(s) if s.success() => Ok(()),
+        Ok(_) => Err("the interpreter and the model differ".into()),
+        Err(e) => Err(format!("cargo: {e}")),
     }
 }
 

@@ -1,0 +1,269 @@
+//! The same instruction on the interpreter and on the model, and what differs.
+
+use crate::generate::{AGPRS, Random, VGPRS, instruction, state};
+use crate::{Allowed, State, Tolerance, Unmodelled, execute};
+use std::collections::BTreeMap;
+use wavemill_asm::disasm::Disassembler;
+use wavemill_isa::row::{Enc, Form};
+use wavemill_isa::target::processor;
+use wavemill_isa::{Inst, Level, ROWS, Target};
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
+
+/// Processors that stand for the levels.
+pub const CPUS: [&str; 8] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a"];
+
+/// A difference between the two.
+#[derive(Clone, Debug)]
+pub struct Difference {
+    /// The mnemonic.
+    pub name: &'static str,
+    /// The encoding it was found in.
+    pub form: Form,
+    /// Everything about it, for a reader.
+    pub text: String,
+}
+
+/// What a comparison saw.
+#[derive(Default)]
+pub struct Report {
+    /// Lanes (scalar instructions: runs) compared, by mnemonic and form.
+    pub cases: BTreeMap<(&'static str, u8), u64>,
+    /// Differences by mnemonic and form: how many, and the first.
+    pub differences: BTreeMap<(&'static str, u8), (u64, Difference)>,
+    /// Rows without a model and not on the list of excluded ones.
+    pub missing: Vec<&'static str>,
+}
+
+impl Report {
+    /// Adds another report.
+    pub fn add(&mut self, other: Report) {
+        for (k, n) in other.cases {
+            *self.cases.entry(k).or_default() += n;
+        }
+        for (k, (n, d)) in other.differences {
+            self.differences.entry(k).or_insert((0, d)).0 += n;
+        }
+        self.missing.extend(other.missing);
+    }
+
+    /// All cases.
+    pub fn total(&self) -> u64 {
+        self.cases.values().sum()
+    }
+
+    /// The differences as text, one block each.
+    pub fn describe(&self) -> String {
+        self.differences.values().map(|(n, d)| format!("{n} differences, the first:\n{}\n", d.text)).collect()
+    }
+}
+
+/// Every form of a row at a level.
+pub fn forms(level: Level) -> impl Iterator<Item = (&'static wavemill_isa::Row, Form)> {
+    let alu = |enc: Enc| enc as u8 <= Enc::Sopp as u8 || enc.is_valu();
+    ROWS.iter().filter(move |row| alu(row.enc)).flat_map(move |row| {
+        [Form::Base, Form::Vop3, Form::Sdwa, Form::Dpp]
+            .into_iter()
+            .filter(move |&form| row.has_form(form, level))
+            .map(move |form| (row, form))
+    })
+}
+
+/// Runs every form of every row of a processor's level `runs` times; `pick` says which rows.
+pub fn compare(cpu: &str, seed: u64, runs: usize, pick: &dyn Fn(&str) -> bool) -> Report {
+    let target = Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")));
+    let engines: Vec<Interp> = Simd::available().into_iter().map(|s| Interp::with_simd(target, s)).collect();
+    let disassembler = Disassembler::new(target);
+    let mut report = Report::default();
+    for (index, (row, form)) in forms(target.level()).enumerate() {
+        if crate::excluded(row.name).is_some()
+            || matches!(row.enc, Enc::Mfma | Enc::Vintrp)
+            || !pick(row.name)
+        {
+            continue;
+        }
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (index as u64 + 1) << 20 | 1);
+        for _ in 0..8 {
+            random.next();
+        }
+        let key = (row.name, form as u8);
+        for run in 0..runs {
+            let inst = instruction(&mut random, row, form, &target);
+            match one(&mut random, &inst, &engines[run % engines.len()], &disassembler, &target) {
+                Ok(cases) => *report.cases.entry(key).or_default() += cases,
+                Err(Failure::Unmodelled) => {
+                    report.missing.push(row.name);
+                    break;
+                }
+                Err(Failure::Differs(d)) => report.differences.entry(key).or_insert((0, d)).0 += 1,
+            }
+        }
+    }
+    report
+}
+
+enum Failure {
+    Unmodelled,
+    Differs(Difference),
+}
+
+/// Dwords of the code that surrounds the instruction: S_ENDPGM wherever it may jump.
+const CODE: usize = 64;
+const ENDPGM: u32 = 0xbf81_0000;
+
+fn one(
+    random: &mut Random,
+    inst: &Inst,
+    engine: &Interp,
+    disassembler: &Disassembler,
+    target: &Target,
+) -> Result<u64, Failure> {
+    let mut code = [ENDPGM; CODE];
+    code[CODE / 2] = inst.bits as u32;
+    if inst.len == 8 {
+        code[CODE / 2 + 1] = (inst.bits >> 32) as u32;
+    }
+    let base = code.as_ptr() as u64;
+    let pc = base + 4 * (CODE as u64 / 2);
+    let mut jump = |r: &mut Random| base + 4 * r.below(CODE as u64 / 2 - 2);
+    let before = state(random, inst, target.level(), pc, &mut jump);
+    let mut model = before.clone();
+    let tolerances = execute(&mut model, inst).map_err(|_: Unmodelled| Failure::Unmodelled)?;
+
+    let memory = Memory::new();
+    // SAFETY: the code outlives the memory and nothing writes to it.
+    unsafe { memory.add(base, 4 * CODE as u64, false) }
+        .unwrap_or_else(|e| panic!("code cannot be added: {e:?}"));
+    engine.invalidate(base, 4 * CODE as u64);
+    let mut wave = to_wave(&before, target);
+    let event = engine.run(&mut wave, &GroupShared::new(0), &memory, 10);
+    let mut differences = Vec::new();
+    if event != Event::End {
+        differences.push(format!("  the interpreter stopped with {event:?}"));
+    } else {
+        // S_ENDPGM is behind the instruction or at the jump's target.
+        model.pc += 4;
+        differences = differing(&before, &model, &tolerances, &wave, inst);
+    }
+    if differences.is_empty() {
+        return Ok(if inst.row.enc.is_valu() { 64 } else { 1 });
+    }
+    let mut text = Vec::new();
+    let bytes: Vec<u8> = code[CODE / 2..].iter().flat_map(|w| w.to_le_bytes()).collect();
+    disassembler.one(&bytes, &mut text);
+    let text = format!(
+        "{} on {} ({:?}, {:#018x}); MODE {:#x}, EXEC {:#018x}, VCC {:#018x}, SCC {}, M0 {:#x}\n{}",
+        String::from_utf8_lossy(&text).trim(),
+        target.cpu.name,
+        inst.form,
+        inst.bits,
+        before.mode,
+        before.exec(),
+        before.vcc(),
+        before.scc,
+        before.sgprs[124],
+        differences.into_iter().take(4).collect::<Vec<_>>().join("\n"),
+    );
+    Err(Failure::Differs(Difference { name: inst.row.name, form: inst.form, text }))
+}
+
+fn to_wave(s: &State, target: &Target) -> Wave {
+    let shape = Shape { vgprs: VGPRS as u16, agprs: s.agprs.len() as u16 };
+    let mut wave = Wave::new(target, shape);
+    wave.pc = s.pc;
+    for code in 0..128 {
+        wave.set_sgpr(code, s.sgprs[code as usize]);
+    }
+    wave.scc = s.scc;
+    wave.mode = s.mode;
+    wave.status |= s.status;
+    for (i, reg) in s.vgprs.iter().chain(&s.agprs).enumerate() {
+        if let Some(r) = wave.vgpr_mut(i as u16) {
+            *r = *reg;
+        }
+    }
+    wave
+}
+
+fn differing(
+    before: &State,
+    model: &State,
+    tolerances: &[Tolerance],
+    wave: &Wave,
+    inst: &Inst,
+) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut differ = |what: String, model: u64, wave: u64| {
+        if model != wave {
+            out.push(format!("  {what}: the model has {model:#x}, the interpreter {wave:#x}"));
+        }
+    };
+    // The table's word on state that is not an operand.
+    let quiet = |bit: u8| inst.row.writes & bit == 0;
+    if quiet(wavemill_isa::row::state::SCC) {
+        differ("scc, which the table says is not written".into(), before.scc as u64, model.scc as u64);
+    }
+    if quiet(wavemill_isa::row::state::MODE) && inst.row.enc.is_valu() {
+        differ("mode, which the table says is not written".into(), before.mode as u64, model.mode as u64);
+    }
+    differ("pc".into(), model.pc, wave.pc);
+    differ("scc".into(), model.scc as u64, wave.scc as u64);
+    differ("mode".into(), model.mode as u64, wave.mode as u64);
+    for code in 0..128 {
+        differ(format!("s{code}"), model.sgprs[code as usize] as u64, wave.sgpr(code) as u64);
+    }
+    debug_assert!(model.agprs.len() <= AGPRS as usize);
+    for (i, reg) in model.vgprs.iter().chain(&model.agprs).enumerate() {
+        let Some(actual) = wave.vgpr(i as u16) else { continue };
+        for lane in 0..64 {
+            let allowed = tolerances.iter().find(|t| {
+                let pair = matches!(t.allowed, Allowed::Between(crate::Fmt::F64, ..));
+                t.lane == lane && (t.vgpr == i || pair && t.vgpr + 1 == i)
+            });
+            match allowed {
+                None if reg[lane] == actual[lane] => {}
+                None => out.push(format!(
+                    "  v{i} lane {lane}: the model has {:#x}, the interpreter {:#x}{}",
+                    reg[lane],
+                    actual[lane],
+                    sources(before, inst, lane)
+                )),
+                Some(t) if t.vgpr == i => {
+                    let high = wave.vgpr(i as u16 + 1).map_or(0, |r| r[lane]);
+                    let value = actual[lane] as u64 | (high as u64) << 32;
+                    if !permits(&t.allowed, value) {
+                        out.push(format!(
+                            "  v{i} lane {lane}: the model allows {:x?}, the interpreter has {value:#x}{}",
+                            t.allowed,
+                            sources(before, inst, lane)
+                        ));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    out
+}
+
+fn permits(allowed: &Allowed, value: u64) -> bool {
+    match allowed {
+        Allowed::OneOf(values) => values.contains(&(value as u32)),
+        Allowed::Between(_, 64.., ..) => true,
+        Allowed::Between(f, shift, lo, hi) => {
+            let bits = value >> shift & f.mask();
+            !f.is_nan(bits) && (*lo..=*hi).contains(&f.key(bits))
+        }
+    }
+}
+
+/// A lane's operands, for the reader of a difference.
+fn sources(before: &State, inst: &Inst, lane: usize) -> String {
+    let mut out = String::from("; operands");
+    for op in inst.row.operands {
+        if op.role.source_index().is_some() {
+            out += &format!(" {:#x}", crate::operand::source(before, inst, op, lane));
+        }
+    }
+    let vdst = crate::operand::vector(&before.vgprs, inst.get(wavemill_isa::Role::Vdst), 2, lane);
+    out + &format!(", vdst was {vdst:#x}")
+}

@@ -1,0 +1,59 @@
+//! The interpreter against the model, a few hundred lanes for every form of every instruction; `cargo xtask model` does
+//! the same at length.
+
+use wavemill_model::compare::compare;
+
+/// Instructions per form; a vector one is 64 cases.
+const RUNS: usize = 12;
+
+fn agree(cpu: &str) {
+    let report = compare(cpu, 0x5eed, RUNS, &|_| true);
+    assert!(
+        report.missing.is_empty(),
+        "no model for {:?}: write one, or say in `excluded` why not",
+        report.missing
+    );
+    assert!(report.differences.is_empty(), "{}", report.describe());
+    // Every form was looked at.
+    assert!(report.cases.values().all(|&n| n >= RUNS as u64), "{cpu}");
+}
+
+#[test]
+fn gfx600() {
+    agree("gfx600");
+}
+
+#[test]
+fn gfx701() {
+    agree("gfx701");
+}
+
+#[test]
+fn gfx803() {
+    agree("gfx803");
+}
+
+#[test]
+fn gfx900() {
+    agree("gfx900");
+}
+
+#[test]
+fn gfx904() {
+    agree("gfx904");
+}
+
+#[test]
+fn gfx906() {
+    agree("gfx906");
+}
+
+#[test]
+fn gfx908() {
+    agree("gfx908");
+}
+
+#[test]
+fn gfx90a() {
+    agree("gfx90a");
+}
