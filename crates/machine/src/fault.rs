@@ -77,7 +77,7 @@ impl Report {
 }
 
 fn accesses_memory(kind: FaultKind) -> bool {
-    !matches!(kind, FaultKind::Illegal { .. } | FaultKind::Unsupported { .. })
+    !matches!(kind, FaultKind::Illegal { .. } | FaultKind::Unsupported { .. } | FaultKind::Descriptor { .. })
 }
 
 fn summary(cause: &Cause) -> (String, &'static str) {
@@ -103,6 +103,7 @@ fn summary(cause: &Cause) -> (String, &'static str) {
             FaultKind::Illegal { word } => {
                 (format!("illegal instruction: nothing is encoded as {word:#010x}"), "illegal")
             }
+            FaultKind::Descriptor { what } => (format!("access to {what}"), "descriptor"),
             FaultKind::Unsupported { name } => {
                 (format!("{name} is an instruction Wavemill cannot execute yet"), "unsupported")
             }

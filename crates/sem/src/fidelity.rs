@@ -5,7 +5,7 @@ use crate::compare::Compare;
 use crate::gws::Request;
 use crate::mode::Mode;
 use crate::scalar::S32;
-use crate::{memory, mfma, salu, valu};
+use crate::{memory, mfma, mimg, salu, valu};
 use wavemill_isa::{Enc, Level, Op, Row, flag};
 
 /// How well.
@@ -84,7 +84,8 @@ fn supported(row: &Row) -> bool {
         Enc::Mubuf | Enc::Mtbuf | Enc::Flat | Enc::Global | Enc::Scratch => {
             memory::access(op).is_some() || memory::formatted(op).is_some() || cache(op)
         }
-        Enc::Vintrp | Enc::Mimg | Enc::Exp => false,
+        Enc::Mimg => mimg::action(row).is_some(),
+        Enc::Vintrp | Enc::Exp => false,
     }
 }
 

@@ -135,7 +135,7 @@ impl Format {
 
     fn plain(bits: [u8; 4], number: Number) -> Option<Format> {
         let float = |b: &u8| matches!(b, 0 | 10 | 11 | 16 | 32);
-        let small = |b: &u8| matches!(b, 0 | 4 | 5 | 6 | 8);
+        let small = |b: &u8| matches!(b, 0 | 1 | 4 | 5 | 6 | 8);
         let fits = match number {
             // Ten bits are a float beside elevens only.
             Number::Float => bits.iter().all(float) && (!bits.contains(&10) || bits.contains(&11)),

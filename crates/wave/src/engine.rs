@@ -94,6 +94,11 @@ pub enum FaultKind {
         /// First dword.
         word: u32,
     },
+    /// A resource or sampler that cannot be used.
+    Descriptor {
+        /// What it is.
+        what: &'static str,
+    },
     /// The instruction exists, but the emulator cannot do it yet.
     Unsupported {
         /// Its mnemonic.

@@ -2,6 +2,7 @@
 
 use crate::confine;
 use crate::engine::{CounterClass, Counters};
+use crate::interp::data_registers;
 use crate::mem::Memory;
 use crate::state::{Shape, Wave};
 use wavemill_isa::encoding::bits;
@@ -82,6 +83,7 @@ pub(crate) enum Run {
     Memory,
     /// Buffer instructions that convert formats.
     Formatted,
+    Image,
     Nop,
     /// S_WAITCNT.
     Wait,
@@ -326,6 +328,7 @@ impl Resolver {
             Enc::Ds | Enc::Mubuf | Enc::Mtbuf | Enc::Flat | Enc::Global | Enc::Scratch => {
                 self.memory(&mut out)
             }
+            Enc::Mimg => self.image(&mut out),
             _ => {}
         }
         out
@@ -349,6 +352,7 @@ impl Resolver {
             Enc::Ds if Request::of(op).is_some() => Run::Gws,
             Enc::Ds => Run::Lds,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch if fidelity::cache(op) => Run::Nop,
+            Enc::Mimg => Run::Image,
             Enc::Mubuf | Enc::Mtbuf if memory::formatted(op).is_some() => Run::Formatted,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => Run::Memory,
             _ if matches!(op, Op::v_nop | Op::v_clrexcp) => Run::Nop,
@@ -637,6 +641,20 @@ impl Resolver {
             }
             _ => Merge::Whole,
         };
+    }
+
+    /// Image instructions: how many registers the data has, the mask says; the address has as many as the image wants.
+    fn image(&self, out: &mut Inst) {
+        let (inst, word) = (&self.inst, self.inst.bits);
+        let gfx90a = self.level == Level::Gfx90a;
+        let acc = gfx90a && bits::MIMG_ACC.get(word) != 0;
+        let data = data_registers(out, self.level.is_vi_plus(), self.target.packs_d16());
+        out.status = !gfx90a && bits::MIMG_TFE.get(word) != 0 || bits::MIMG_LWE.get(word) != 0;
+        out.dst_dwords = data + out.status as u8;
+        let code = inst.get(Role::Vdata);
+        out.dst = self.vdst(code, out.dst_dwords, acc);
+        out.src[1] = Src::Vgpr(self.vgpr(code, data, acc));
+        out.src[0] = Src::Vgpr(self.vgpr(inst.get(Role::Vaddr), 1, false));
     }
 
     fn memory(&self, out: &mut Inst) {

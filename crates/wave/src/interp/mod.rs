@@ -7,6 +7,7 @@ mod control;
 mod format;
 mod frame;
 mod hwreg;
+mod image;
 mod lds;
 mod matrix;
 mod registers;
@@ -24,6 +25,7 @@ use crate::program::{self, Block, Inst, Layout, Run};
 use crate::simd::Simd;
 use crate::state::{Vgpr, Wave, mode};
 use frame::{Frame, Kernels, kernels};
+pub(crate) use image::data_registers;
 use std::collections::HashMap;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -226,6 +228,7 @@ impl Exec<'_> {
                 }
                 Run::Memory => self.vector_memory(inst),
                 Run::Formatted => self.formatted(inst),
+                Run::Image => self.image(inst),
                 Run::Control => {
                     self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
                     match self.control(inst) {

@@ -1,0 +1,228 @@
+//! Image resources (T#): decoding, and where a texel lies (manual 9.4.2; the fields GFX6 to GFX8 have elsewhere follow
+//! their register headers).
+//!
+//! Only linear images have a documented layout: rows of `pitch` texels, slices one after another, texels in the order of
+//! their coordinates. The manual does not say where the levels of a linear mip chain lie, and gfx90a has level 0 alone;
+//! here they follow one another, each beginning at a multiple of 256 bytes, with rows of the halved pitch rounded up to
+//! 256 bytes and all slices of a level together.
+
+use crate::format::{Format, Swizzle};
+use wavemill_isa::Level;
+
+/// The kinds of images.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Kind {
+    D1,
+    D2,
+    D3,
+    Cube,
+    D1Array,
+    D2Array,
+    Msaa,
+    MsaaArray,
+}
+
+impl Kind {
+    /// Coordinates without a slice.
+    pub const fn dimensions(self) -> usize {
+        match self {
+            Kind::D1 | Kind::D1Array => 1,
+            Kind::D3 => 3,
+            _ => 2,
+        }
+    }
+
+    /// Whether it has slices that an address may name.
+    pub const fn is_layered(self) -> bool {
+        matches!(self, Kind::Cube | Kind::D1Array | Kind::D2Array | Kind::MsaaArray)
+    }
+
+    /// Whether texels have samples.
+    pub const fn is_multisampled(self) -> bool {
+        matches!(self, Kind::Msaa | Kind::MsaaArray)
+    }
+}
+
+/// Why an image cannot be accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// The type is that of a buffer, or reserved.
+    NotAnImage,
+    /// Tiled or swizzled memory, whose layout is not documented.
+    Tiled,
+    /// Multisampled: such images are never linear.
+    Multisampled,
+    /// Compressed with metadata (DCC).
+    Compressed,
+    /// Data or number format that no texel is known to have.
+    Format,
+    /// An atomic on texels that are not of 32 or 64 bits.
+    AtomicSize,
+    /// A border color from a table that only a graphics driver sets up.
+    BorderTable,
+}
+
+impl Problem {
+    /// For fault reports: what the image is.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Problem::NotAnImage => "a resource that is not an image",
+            Problem::Tiled => "a tiled image, whose layout is not documented (linear images work)",
+            Problem::Multisampled => "a multisampled image, whose layout is not documented",
+            Problem::Compressed => "an image compressed with metadata",
+            Problem::Format => "an image whose data and number format are not a known pair",
+            Problem::AtomicSize => "an atomic on an image whose texels are not of its size",
+            Problem::BorderTable => "a sampler with a border color from a table",
+        }
+    }
+}
+
+/// An image resource descriptor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Image {
+    /// Address.
+    pub base: u64,
+    /// Type.
+    pub kind: Kind,
+    /// Texels of the largest level.
+    pub size: [u32; 3],
+    /// First slice of the view.
+    pub first_slice: u32,
+    /// Last slice of the view.
+    pub last_slice: u32,
+    /// Largest level of the view.
+    pub base_level: u32,
+    /// Smallest level of the view; for multisampled images the logarithm of the number of samples.
+    pub last_level: u32,
+    /// Smallest LOD that sampling may use, in 256ths.
+    pub min_lod: u32,
+    /// Texels from row to row of the largest level; zero to take the width.
+    pub pitch: u32,
+    /// Destination selects.
+    pub select: Swizzle,
+    /// Order of a border color's components (GFX9).
+    pub border_order: [u8; 4],
+    format: Option<Format>,
+    linear: bool,
+    compressed: bool,
+}
+
+const BORDER_ORDERS: [[u8; 4]; 6] =
+    [[0, 1, 2, 3], [0, 3, 1, 2], [3, 2, 1, 0], [3, 0, 1, 2], [2, 1, 0, 3], [1, 0, 3, 2]];
+
+impl Image {
+    /// Decodes a descriptor; the last four dwords of a 128-bit one are zero. None for unbound ones: all zeros, or of
+    /// the data format INVALID.
+    pub fn new(words: &[u32; 8], level: Level) -> Result<Option<Image>, Problem> {
+        let field = |word: usize, at: u32, bits: u32| words[word] >> at & ((1 << bits) - 1);
+        let (dfmt, nfmt) = (field(1, 20, 6), field(1, 26, 4));
+        if *words == [0; 8] || dfmt == 0 {
+            return Ok(None);
+        }
+        let kind = match field(3, 28, 4) {
+            8 => Kind::D1,
+            9 => Kind::D2,
+            10 => Kind::D3,
+            11 => Kind::Cube,
+            12 => Kind::D1Array,
+            13 => Kind::D2Array,
+            14 => Kind::Msaa,
+            15 => Kind::MsaaArray,
+            _ => return Err(Problem::NotAnImage),
+        };
+        let gfx9 = level.is_gfx9();
+        let tall = kind.dimensions() > 1;
+        let pitch = field(4, 13, if gfx9 { 16 } else { 14 });
+        let last_slice = if gfx9 { field(4, 0, 13) } else { field(5, 13, 13) };
+        Ok(Some(Image {
+            base: (words[0] as u64) << 8 | (field(1, 0, 8) as u64) << 40,
+            kind,
+            size: [
+                field(2, 0, 14) + 1,
+                if tall { field(2, 14, 14) + 1 } else { 1 },
+                if kind == Kind::D3 { field(4, 0, 13) + 1 } else { 1 },
+            ],
+            first_slice: field(5, 0, 13),
+            last_slice,
+            base_level: field(3, 12, 4),
+            last_level: field(3, 16, 4),
+            min_lod: field(1, 8, 12),
+            pitch: if pitch == 0 { 0 } else { pitch + 1 },
+            select: Swizzle::new(words[3]),
+            border_order: BORDER_ORDERS[if gfx9 { field(4, 29, 3) as usize % 6 } else { 0 }],
+            format: Format::of_image(dfmt, nfmt, level),
+            // GFX9's swizzle mode 0 is linear. Before, the field names a row of a table that the driver sets up; the
+            // drivers of GFX6 to GFX8 have ARRAY_LINEAR_ALIGNED in row 8.
+            linear: field(3, 20, 5) == if gfx9 { 0 } else { 8 },
+            compressed: level.is_vi_plus() && field(6, 21, 1) != 0,
+        }))
+    }
+
+    /// The format of its texels, if they can be accessed.
+    pub fn texels(&self) -> Result<Format, Problem> {
+        if self.kind.is_multisampled() {
+            Err(Problem::Multisampled)
+        } else if !self.linear {
+            Err(Problem::Tiled)
+        } else if self.compressed {
+            Err(Problem::Compressed)
+        } else {
+            self.format.ok_or(Problem::Format)
+        }
+    }
+
+    /// Texels of a level, counted from the largest of the resource.
+    pub fn level_size(&self, level: u32) -> [u32; 3] {
+        self.size.map(|n| (n >> level.min(31)).max(1))
+    }
+
+    /// Slices of the view.
+    pub fn slices(&self) -> u32 {
+        if self.kind.is_layered() { (self.last_slice + 1).saturating_sub(self.first_slice) } else { 1 }
+    }
+
+    /// Levels of the view.
+    pub fn levels(&self) -> u32 {
+        if self.kind.is_multisampled() { 1 } else { (self.last_level + 1).saturating_sub(self.base_level) }
+    }
+
+    fn row(&self, level: u32, bytes: u64) -> u64 {
+        let pitch = if self.pitch == 0 { self.size[0] } else { self.pitch } as u64;
+        if level == 0 { pitch * bytes } else { ((pitch >> level).max(1) * bytes).next_multiple_of(256) }
+    }
+
+    /// The address of a texel: level and slice counted from those of the view. None if there is no such texel.
+    pub fn address(&self, format: Format, level: u32, at: [u32; 3], slice: u32) -> Option<u64> {
+        if level >= self.levels() || slice >= self.slices() {
+            return None;
+        }
+        let (level, slice) = (level + self.base_level, slice as u64 + self.first_slice as u64);
+        let size = self.level_size(level);
+        if at.iter().zip(size).any(|(a, n)| *a >= n) {
+            return None;
+        }
+        let bytes = format.bytes() as u64;
+        let mut base = self.base;
+        let slices = if self.kind == Kind::D3 { 1 } else { self.last_slice as u64 + 1 };
+        for l in 0..level {
+            let [_, h, d] = self.level_size(l).map(u64::from);
+            let all = self.row(l, bytes) * h * d * if self.kind.is_layered() { slices } else { 1 };
+            base = base.wrapping_add(all.next_multiple_of(256));
+        }
+        let slice = if self.kind.is_layered() { slice } else { 0 };
+        let [x, y, z] = at.map(u64::from);
+        let rows = (slice + z) * size[1] as u64 + y;
+        Some(base.wrapping_add(rows * self.row(level, bytes)).wrapping_add(x * bytes))
+    }
+
+    /// Width, height, depth or slices, and levels, at a level of the view: what IMAGE_GET_RESINFO returns. Levels that
+    /// do not exist have no size.
+    pub fn info(&self, level: u32) -> [u32; 4] {
+        if level >= self.levels() {
+            return [0, 0, 0, self.levels()];
+        }
+        let [w, h, d] = self.level_size(level + self.base_level);
+        [w, h, if self.kind.is_layered() { self.slices() } else { d }, self.levels()]
+    }
+}

@@ -1,0 +1,696 @@
+//! Image instructions: every format, kind of image, atomic and sample, against addresses and numbers computed here.
+
+use crate::harness::{Machine, Random, target};
+use crate::texels;
+use wavemill_isa::{Enc, ROWS, Row};
+use wavemill_wave::{Event, FaultKind, Simd, Wave};
+
+pub const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
+const IDENTITY: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+
+/// A resource, in the manual's fields.
+#[derive(Clone, Copy)]
+pub struct Resource {
+    pub base: u64,
+    pub kind: u32,
+    pub dfmt: u32,
+    pub nfmt: u32,
+    pub size: [u32; 3],
+    pub pitch: u32,
+    pub slices: [u32; 2],
+    pub levels: [u32; 2],
+    pub select: u32,
+    pub tiling: Option<u32>,
+}
+
+impl Resource {
+    pub fn new(base: u64, kind: u32, dfmt: u32, nfmt: u32, size: [u32; 3]) -> Resource {
+        Resource {
+            base,
+            kind,
+            dfmt,
+            nfmt,
+            size,
+            pitch: size[0],
+            slices: [0, 0],
+            levels: [0, 0],
+            select: IDENTITY,
+            tiling: None,
+        }
+    }
+
+    pub fn words(&self, cpu: &str) -> [u32; 8] {
+        let gfx9 = cpu.starts_with("gfx9");
+        let linear = if gfx9 { 0 } else { 8 };
+        let [w, h, d] = self.size.map(|n| n - 1);
+        let depth = match (self.kind, gfx9) {
+            (10, _) => d,
+            (_, true) => self.slices[1],
+            _ => 0,
+        };
+        [
+            (self.base >> 8) as u32,
+            (self.base >> 40) as u32 | self.dfmt << 20 | self.nfmt << 26,
+            w | h << 14,
+            self.select
+                | self.levels[0] << 12
+                | self.levels[1] << 16
+                | self.tiling.unwrap_or(linear) << 20
+                | self.kind << 28,
+            depth | (self.pitch - 1) << 13,
+            self.slices[0] | if gfx9 { 0 } else { self.slices[1] << 13 },
+            0,
+            0,
+        ]
+    }
+
+    pub fn set(&self, wave: &mut Wave, cpu: &str) {
+        for (i, w) in self.words(cpu).into_iter().enumerate() {
+            wave.set_sgpr(8 + i as u32, w);
+        }
+    }
+}
+
+/// Guest memory at a multiple of 256.
+pub fn memory(machine: &mut Machine, bytes: &[u8]) -> u64 {
+    let mut all = vec![0; bytes.len() + 512];
+    let address = machine.buffer(&all);
+    let skip = (address.next_multiple_of(256) - address) as usize;
+    all[skip..skip + bytes.len()].copy_from_slice(bytes);
+    // SAFETY: the buffer has this many bytes, and no wave runs.
+    unsafe { std::ptr::copy_nonoverlapping(all.as_ptr(), address as *mut u8, all.len()) };
+    address + skip as u64
+}
+
+const FORMATS: [(u32, &str); 22] = [
+    (1, "8"),
+    (2, "16"),
+    (3, "8_8"),
+    (4, "32"),
+    (5, "16_16"),
+    (6, "10_11_11"),
+    (7, "11_11_10"),
+    (8, "10_10_10_2"),
+    (9, "2_10_10_10"),
+    (10, "8_8_8_8"),
+    (11, "32_32"),
+    (12, "16_16_16_16"),
+    (13, "32_32_32"),
+    (14, "32_32_32_32"),
+    (16, "5_6_5"),
+    (17, "1_5_5_5"),
+    (18, "5_5_5_1"),
+    (19, "4_4_4_4"),
+    (20, "8_24"),
+    (21, "24_8"),
+    (57, "4_4"),
+    (58, "6_5_5"),
+];
+
+fn srgb(raw: u32, width: u32) -> f64 {
+    let x = raw as f64 / ((1u64 << width) - 1) as f64;
+    if x <= 0.04045 { x / 12.92 } else { ((x + 0.055) / 1.055).powf(2.4) }
+}
+
+fn nan(x: u32) -> bool {
+    x & 0x7fff_ffff > 0x7f80_0000
+}
+
+/// Every format: loads of all components, of some, as 16 bits, with a status; blue and red exchanged by the resource.
+#[test]
+fn loads_of_every_format() {
+    let mut random = Random(31);
+    for cpu in CPUS {
+        for (dfmt, name) in FORMATS {
+            for nfmt in [0, 1, 2, 3, 4, 5, 7, 9] {
+                if !texels::exists(name, nfmt) {
+                    continue;
+                }
+                let widths = texels::widths(name);
+                let bytes = widths.iter().sum::<u32>() as usize / 8;
+                let mut text = String::from(
+                    "image_load v[4:7], v[0:1], s[8:15] dmask:0xf unorm\nimage_load v[8:9], v[0:1], s[8:15] dmask:0x9 unorm\n",
+                );
+                let d16 = !matches!(cpu, "gfx600" | "gfx701");
+                if d16 {
+                    let to = if cpu == "gfx803" { "v[12:15]" } else { "v[12:13]" };
+                    text += &format!("image_load {to}, v[0:1], s[8:15] dmask:0xf unorm d16\n");
+                }
+                if cpu != "gfx90a" {
+                    text += "image_load v[16:17], v[0:1], s[8:15] dmask:0x2 unorm tfe\n";
+                }
+                let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
+                let data: Vec<u8> = (0..64 * 4 * bytes).map(|_| random.edgy(8) as u8).collect();
+                let base = memory(&mut machine, &data);
+                let mut wave = machine.wave();
+                let select = 6 | 5 << 3 | 4 << 6 | 7 << 9;
+                Resource { pitch: 64, select, ..Resource::new(base, 9, dfmt, nfmt, [15, 4, 1]) }
+                    .set(&mut wave, cpu);
+                for lane in 0..64 {
+                    wave.vgpr_mut(0).unwrap()[lane] = lane as u32 % 16;
+                    wave.vgpr_mut(1).unwrap()[lane] = lane as u32 / 16;
+                    wave.vgpr_mut(17).unwrap()[lane] = 7;
+                }
+                assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {name} {nfmt}");
+                let one = if texels::is_integer(nfmt) { 1 } else { 1f32.to_bits() };
+                for lane in 0..64 {
+                    let at = (lane / 16 * 64 + lane % 16) * bytes;
+                    let mut want = if nfmt == 9 {
+                        let raw = texels::decode(&data[at..at + bytes], name, 4);
+                        std::array::from_fn(|i| match widths.get(i) {
+                            Some(w) if i < 3 => (srgb(raw[i], *w) as f32).to_bits(),
+                            Some(w) => texels::load(raw[i], *w, 0),
+                            None => 0,
+                        })
+                    } else {
+                        texels::decode(&data[at..at + bytes], name, nfmt)
+                    };
+                    if widths.len() < 4 {
+                        want[3] = one;
+                    }
+                    want.swap(0, 2);
+                    if lane % 16 == 15 {
+                        want = [0; 4]; // beyond the width
+                    }
+                    let same = |got: u32, want: u32| {
+                        let near = nfmt == 9 && got.abs_diff(want) <= 1;
+                        got == want || near || nfmt == 7 && nan(got) && nan(want)
+                    };
+                    let get = |r: u16| wave.vgpr(r).unwrap()[lane];
+                    for (i, want) in want.into_iter().enumerate() {
+                        let got = get(4 + i as u16);
+                        assert!(same(got, want), "{cpu} {name} {nfmt} {lane} {i}: {got:#x} {want:#x}");
+                    }
+                    assert!(
+                        same(get(8), want[0]) && same(get(9), want[3]),
+                        "{cpu} {name} {nfmt} {lane} mask"
+                    );
+                    if d16 {
+                        for (i, want) in want.into_iter().enumerate() {
+                            let got = match cpu {
+                                "gfx803" => get(12 + i as u16),
+                                _ => get(12 + i as u16 / 2) >> (16 * (i % 2)) & 0xffff,
+                            };
+                            let half = if texels::is_integer(nfmt) {
+                                want & 0xffff
+                            } else {
+                                texels::single_to_half(want)
+                            };
+                            let both_nan = got & 0x7fff > 0x7c00 && half & 0x7fff > 0x7c00;
+                            assert!(
+                                got == half || nfmt == 9 && got.abs_diff(half) <= 1 || both_nan,
+                                "{cpu} {name} {nfmt} {lane} d16 {i}: {got:#x} {half:#x}"
+                            );
+                        }
+                    }
+                    if cpu != "gfx90a" {
+                        assert!(same(get(16), want[1]) && get(17) == 0, "{cpu} {name} {nfmt} {lane} tfe");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Stores: all components, and some, the missing ones zero; nothing beyond the image.
+#[test]
+fn stores_of_every_format() {
+    let mut random = Random(32);
+    for cpu in CPUS {
+        for (dfmt, name) in FORMATS {
+            for nfmt in [0, 1, 2, 3, 4, 5, 7] {
+                if !texels::exists(name, nfmt) {
+                    continue;
+                }
+                let bytes = texels::widths(name).iter().sum::<u32>() as usize / 8;
+                let d16 = !matches!(cpu, "gfx600" | "gfx701");
+                for form in 0..=2 {
+                    let text = match form {
+                        0 => "image_store v[4:7], v[0:1], s[8:15] dmask:0xf unorm",
+                        1 => "image_store v[4:5], v[0:1], s[8:15] dmask:0xa unorm",
+                        _ if !d16 => continue,
+                        _ if cpu == "gfx803" => "image_store v[4:7], v[0:1], s[8:15] dmask:0xf unorm d16",
+                        _ => "image_store v[4:5], v[0:1], s[8:15] dmask:0xf unorm d16",
+                    };
+                    let mut machine = Machine::new(cpu, Simd::detect(), text, 0);
+                    let before = vec![0xa5; 64 * 4 * bytes];
+                    let base = memory(&mut machine, &before);
+                    let mut wave = machine.wave();
+                    Resource { pitch: 64, ..Resource::new(base, 9, dfmt, nfmt, [15, 4, 1]) }
+                        .set(&mut wave, cpu);
+                    let mut want = before.clone();
+                    for lane in 0..64 {
+                        wave.vgpr_mut(0).unwrap()[lane] = lane as u32 % 16;
+                        wave.vgpr_mut(1).unwrap()[lane] = lane as u32 / 16;
+                        for r in 4..8 {
+                            let r32 = random.edgy(32) as u32;
+                            let float = (random.next() as i16 as f32 / 16384.0).to_bits();
+                            let v = if texels::is_integer(nfmt) || random.next().is_multiple_of(4) {
+                                r32
+                            } else {
+                                float
+                            };
+                            wave.vgpr_mut(r).unwrap()[lane] = v;
+                        }
+                        let get = |i: usize| wave.vgpr(4 + i as u16).unwrap()[lane];
+                        let widen = |half: u32| match nfmt {
+                            4 => half & 0xffff,
+                            5 => half as u16 as i16 as i32 as u32,
+                            _ => texels::load(half & 0xffff, 16, 7),
+                        };
+                        let values = match form {
+                            0 => std::array::from_fn(get),
+                            1 => [0, get(0), 0, get(1)],
+                            _ if cpu == "gfx803" => std::array::from_fn(|i| widen(get(i))),
+                            _ => std::array::from_fn(|i| widen(get(i / 2) >> (16 * (i % 2)))),
+                        };
+                        if lane % 16 < 15 {
+                            let at = (lane / 16 * 64 + lane % 16) * bytes;
+                            want[at..at + bytes].copy_from_slice(&texels::encode(values, name, nfmt));
+                        }
+                    }
+                    assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {name} {nfmt}");
+                    let got = machine.read(base, want.len());
+                    let bad = got.iter().zip(&want).position(|(a, b)| a != b);
+                    assert_eq!(bad, None, "{cpu} {name} {nfmt} {text}");
+                }
+            }
+        }
+    }
+}
+
+/// Shared exponents: the decoding is the definition; encoding and decoding again gives numbers within half a step.
+#[test]
+fn shared_exponents() {
+    let text =
+        "image_load v[4:7], v0, s[8:15] dmask:0xf unorm\nimage_store v[8:10], v0, s[16:23] dmask:0x7 unorm";
+    let mut machine = Machine::new("gfx900", Simd::detect(), text, 0);
+    let mut random = Random(33);
+    let data: Vec<u8> = (0..256).map(|_| random.next() as u8).collect();
+    let (base, out) = (memory(&mut machine, &data), memory(&mut machine, &[0; 256]));
+    let mut wave = machine.wave();
+    let resource = Resource::new(base, 8, 34, 7, [64, 1, 1]);
+    resource.set(&mut wave, "gfx900");
+    for (i, w) in (Resource { base: out, ..resource }).words("gfx900").into_iter().enumerate() {
+        wave.set_sgpr(16 + i as u32, w);
+    }
+    for lane in 0..64 {
+        wave.vgpr_mut(0).unwrap()[lane] = lane as u32;
+        for r in 8..11 {
+            let x = random.next() as i32 as f32 / [1e3, 1e5, 1e9, 1e14][lane % 4];
+            wave.vgpr_mut(r).unwrap()[lane] = x.to_bits();
+        }
+    }
+    assert_eq!(machine.run(&mut wave), Event::End);
+    let decode = |word: u32| -> [f64; 3] {
+        let scale = 2f64.powi((word >> 27) as i32 - 15 - 9);
+        [0, 9, 18].map(|at| (word >> at & 511) as f64 * scale)
+    };
+    let stored = machine.read(out, 256);
+    for lane in 0..64 {
+        let word = |bytes: &[u8]| u32::from_le_bytes(bytes[4 * lane..4 * lane + 4].try_into().unwrap());
+        for (i, want) in decode(word(&data)).into_iter().enumerate() {
+            assert_eq!(f32::from_bits(wave.vgpr(4 + i as u16).unwrap()[lane]) as f64, want);
+        }
+        assert_eq!(wave.vgpr(7).unwrap()[lane], 1f32.to_bits());
+        let got = decode(word(&stored));
+        let step = 2f64.powi((word(&stored) >> 27) as i32 - 24);
+        for (i, got) in got.into_iter().enumerate() {
+            let x = f32::from_bits(wave.vgpr(8 + i as u16).unwrap()[lane]) as f64;
+            let x = x.clamp(0.0, 65408.0);
+            assert!((got - x).abs() <= step / 2.0, "lane {lane}: {x} became {got}");
+        }
+    }
+}
+
+/// Texels of kinds of images, with slices that begin elsewhere than at 0, and levels: the value is the texel's number.
+#[test]
+fn kinds_slices_and_levels() {
+    let mut random = Random(34);
+    // Kind, its address registers without slice, whether it has slices.
+    let kinds = [(8, 1, false), (12, 1, true), (9, 2, false), (13, 2, true), (10, 3, false), (11, 2, true)];
+    for cpu in CPUS {
+        for (kind, dims, layered) in kinds {
+            for mip in [false, true] {
+                let size = [20u32, if dims > 1 { 12 } else { 1 }, if kind == 10 { 6 } else { 1 }];
+                let (first, last) = if layered { (2u32, 13) } else { (0, 0) };
+                // gfx90a's instructions with a level may only name level 0 (manual 12.15).
+                let levels = if mip && cpu != "gfx90a" { [1, 3] } else { [0, 0] };
+                let n = dims + layered as usize + mip as usize;
+                let registers = if n == 1 { "v0".to_string() } else { format!("v[0:{}]", n - 1) };
+                let op = if mip { "image_load_mip" } else { "image_load" };
+                let da = if layered { " da" } else { "" };
+                let text = format!("{op} v8, {registers}, s[8:15] dmask:1 unorm{da}");
+                let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
+                let data: Vec<u8> = (0..80_000u32).flat_map(u32::to_le_bytes).collect();
+                let base = memory(&mut machine, &data);
+                let mut wave = machine.wave();
+                Resource {
+                    pitch: 64,
+                    slices: [first, last],
+                    levels,
+                    ..Resource::new(base, kind, 4, 4, size)
+                }
+                .set(&mut wave, cpu);
+                let mut want = [0u32; 64];
+                for (lane, want) in want.iter_mut().enumerate() {
+                    let mut at = [0u32; 3];
+                    for (i, a) in at.iter_mut().enumerate().take(dims) {
+                        *a = match lane {
+                            9 => 0xffff_fff0,
+                            _ => random.next() as u32 % (size[i] + 1),
+                        };
+                        wave.vgpr_mut(i as u16).unwrap()[lane] = *a;
+                    }
+                    let slice = random.next() as u32 % 14;
+                    let level = random.next() as u32 % 4;
+                    let mut r = dims as u16;
+                    if layered {
+                        wave.vgpr_mut(r).unwrap()[lane] = slice;
+                        r += 1;
+                    }
+                    if mip {
+                        wave.vgpr_mut(r).unwrap()[lane] = level;
+                    }
+                    let slice = if layered { slice } else { 0 };
+                    let level = if mip { level } else { 0 };
+                    if level + levels[0] > levels[1] || slice + first > last {
+                        continue;
+                    }
+                    let level = level + levels[0];
+                    let shrunk = size.map(|n| (n >> level).max(1));
+                    if (0..3).any(|i| at[i] >= shrunk[i]) {
+                        continue;
+                    }
+                    // Rows of 64 texels at level 0 are of 256 bytes; so are the smaller levels' ones.
+                    let slices = if layered { last + 1 } else { 1 };
+                    let before: u32 =
+                        (0..level).map(|l| 64 * (size[1] >> l).max(1) * (size[2] >> l).max(1) * slices).sum();
+                    *want = before + ((slice + first + at[2]) * shrunk[1] + at[1]) * 64 + at[0];
+                    if !layered {
+                        *want = before + (at[2] * shrunk[1] + at[1]) * 64 + at[0];
+                    }
+                }
+                assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {text}");
+                assert_eq!(wave.vgpr(8).unwrap(), &want, "{cpu} {kind} {text}");
+            }
+        }
+    }
+}
+
+/// Texels as they are: a dword of small texels, extended with zeros or their sign; and back.
+#[test]
+fn packed_texels() {
+    let mut random = Random(35);
+    for cpu in CPUS {
+        for (dfmt, bytes) in [(1u32, 1usize), (2, 2), (3, 2), (10, 4), (12, 8), (14, 16)] {
+            let n = bytes.div_ceil(4);
+            let (mask, to) = ((1 << n) - 1, if n == 1 { "v4".into() } else { format!("v[4:{}]", 3 + n) });
+            for signed in ["", "_sgn"] {
+                let mut text = format!("image_load_pck{signed} {to}, v0, s[8:15] dmask:{mask} unorm\n");
+                text += &format!(
+                    "image_load_mip_pck{signed} {}, v[0:1], s[8:15] dmask:{mask} unorm\n",
+                    to.replace("v4", "v8")
+                        .replace("[4:", "[8:")
+                        .replace(&format!(":{}]", 3 + n), &format!(":{}]", 7 + n))
+                );
+                text += &format!("image_store_pck {to}, v0, s[16:23] dmask:{mask} unorm\n");
+                text += &format!("image_store_mip_pck {to}, v[0:1], s[24:31] dmask:{mask} unorm\n");
+                let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
+                let data: Vec<u8> = (0..64 * bytes).map(|_| random.next() as u8).collect();
+                let base = memory(&mut machine, &data);
+                let outs =
+                    [memory(&mut machine, &vec![0; 64 * bytes]), memory(&mut machine, &vec![0; 64 * bytes])];
+                let mut wave = machine.wave();
+                let resource = Resource { pitch: 256, ..Resource::new(base, 8, dfmt, 0, [64, 1, 1]) };
+                resource.set(&mut wave, cpu);
+                for (out, first) in outs.into_iter().zip([16, 24]) {
+                    for (i, w) in (Resource { base: out, ..resource }).words(cpu).into_iter().enumerate() {
+                        wave.set_sgpr(first + i as u32, w);
+                    }
+                }
+                for lane in 0..64 {
+                    wave.vgpr_mut(0).unwrap()[lane] = lane as u32;
+                }
+                assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {text}");
+                for lane in 0..64 {
+                    let texel = &data[lane * bytes..(lane + 1) * bytes];
+                    for i in 0..n {
+                        let mut word = [0u8; 4];
+                        let part = &texel[4 * i..texel.len().min(4 * i + 4)];
+                        if !signed.is_empty() && part[part.len() - 1] >= 0x80 {
+                            word = [0xff; 4];
+                        }
+                        word[..part.len()].copy_from_slice(part);
+                        let want = u32::from_le_bytes(word);
+                        for first in [4, 8] {
+                            assert_eq!(
+                                wave.vgpr(first + i as u16).unwrap()[lane],
+                                want,
+                                "{cpu} {text} {lane}"
+                            );
+                        }
+                    }
+                }
+                for out in outs {
+                    assert_eq!(machine.read(out, data.len()), data, "{cpu} {text}");
+                }
+            }
+        }
+    }
+}
+
+type Meaning = fn(u64, u64, u64, u32) -> u64;
+
+fn sign(x: u64, bits: u32) -> i64 {
+    ((x << (64 - bits)) as i64) >> (64 - bits)
+}
+
+/// The new value from the old one, the datum, the second datum and the width (manual 12.15).
+const ATOMICS: [(&str, Meaning); 18] = [
+    ("swap", |_, d, _, _| d),
+    ("cmpswap", |m, d, c, _| if m == c { d } else { m }),
+    ("add", |m, d, _, _| m.wrapping_add(d)),
+    ("sub", |m, d, _, _| m.wrapping_sub(d)),
+    ("rsub", |m, d, _, _| d.wrapping_sub(m)),
+    ("smin", |m, d, _, b| if sign(d, b) < sign(m, b) { d } else { m }),
+    ("umin", |m, d, _, _| m.min(d)),
+    ("smax", |m, d, _, b| if sign(d, b) > sign(m, b) { d } else { m }),
+    ("umax", |m, d, _, _| m.max(d)),
+    ("and", |m, d, _, _| m & d),
+    ("or", |m, d, _, _| m | d),
+    ("xor", |m, d, _, _| m ^ d),
+    ("inc", |m, d, _, _| if m >= d { 0 } else { m + 1 }),
+    ("dec", |m, d, _, _| if m == 0 || m > d { d } else { m - 1 }),
+    ("fcmpswap", |m, d, c, _| if m == c { d } else { m }),
+    ("fmin", |m, d, _, b| float_pick(m, d, b, true)),
+    ("fmax", |m, d, _, b| float_pick(m, d, b, false)),
+    ("none", |m, _, _, _| m),
+];
+
+fn float_pick(m: u64, d: u64, bits: u32, least: bool) -> u64 {
+    let value = |x: u64| if bits == 32 { f32::from_bits(x as u32) as f64 } else { f64::from_bits(x) };
+    if (value(d) < value(m)) == least { d } else { m }
+}
+
+#[test]
+fn atomics() {
+    let mut random = Random(36);
+    for cpu in CPUS {
+        for (name, meaning) in ATOMICS {
+            let name = format!("image_atomic_{name}");
+            let Some(row) = ROWS.iter().find(|r| r.name == name) else { continue };
+            if row.opcode_at(target(cpu).level()).is_none() {
+                continue;
+            }
+            let (float, compares) = (name.contains("_f"), name.contains("cmpswap"));
+            for bytes in [4usize, 8] {
+                for glc in [false, true] {
+                    let n = bytes / 4 * if compares { 2 } else { 1 };
+                    let registers = if n == 1 { "v4".into() } else { format!("v[4:{}]", 3 + n) };
+                    let mask = (1 << n) - 1;
+                    let suffix = if glc { " glc" } else { "" };
+                    let text = format!("{name} {registers}, v0, s[8:15] dmask:{mask:#x} unorm{suffix}");
+                    let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
+                    // As floats these are ordinary numbers.
+                    let mut number = || {
+                        let r = random.edgy(8 * bytes as u32);
+                        let top = 8 * bytes - 8;
+                        if float { r & !(0xff << top) | (0x40 | r & 0x80) << top } else { r }
+                    };
+                    let data: Vec<u8> =
+                        (0..64).flat_map(|_| number().to_le_bytes()[..bytes].to_vec()).collect();
+                    let base = memory(&mut machine, &data);
+                    let mut wave = machine.wave();
+                    let dfmt = if bytes == 4 { 4 } else { 11 };
+                    Resource { pitch: 64, ..Resource::new(base, 8, dfmt, 4, [60, 1, 1]) }.set(&mut wave, cpu);
+                    let mut want = data.clone();
+                    let mut returned = Vec::new();
+                    for lane in 0..64 {
+                        wave.vgpr_mut(0).unwrap()[lane] = 63 - lane as u32;
+                        let at = (63 - lane) * bytes..(64 - lane) * bytes;
+                        let mut m = [0; 8];
+                        m[..bytes].copy_from_slice(&data[at.clone()]);
+                        let m = u64::from_le_bytes(m);
+                        let (d, c) = (number(), if lane % 2 == 0 { m } else { number() });
+                        for i in 0..bytes / 4 {
+                            wave.vgpr_mut(4 + i as u16).unwrap()[lane] = (d >> (32 * i)) as u32;
+                            if compares {
+                                let r = 4 + (bytes / 4 + i) as u16;
+                                wave.vgpr_mut(r).unwrap()[lane] = (c >> (32 * i)) as u32;
+                            }
+                        }
+                        let inside = 63 - lane < 60;
+                        if inside {
+                            let new = meaning(m, d, c, 8 * bytes as u32).to_le_bytes();
+                            want[at].copy_from_slice(&new[..bytes]);
+                        }
+                        returned.push(match (glc, inside) {
+                            (false, _) => d,
+                            (true, true) => m,
+                            (true, false) => 0,
+                        });
+                    }
+                    assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {text}");
+                    assert_eq!(machine.read(base, data.len()), want, "{cpu} {text}");
+                    for (lane, want) in returned.into_iter().enumerate() {
+                        for i in 0..bytes / 4 {
+                            let got = wave.vgpr(4 + i as u16).unwrap()[lane];
+                            assert_eq!(got, (want >> (32 * i)) as u32, "{cpu} {text} {lane}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sizes of views, at their levels and beyond; tiled and multisampled images have sizes, too.
+#[test]
+fn sizes() {
+    // Kind, levels, what a view of slices 1 to 12 has at its second level.
+    let cases: [(u32, [u32; 2], [u32; 4]); 8] = [
+        (8, [1, 4], [25, 1, 1, 4]),
+        (9, [1, 4], [25, 15, 1, 4]),
+        (10, [1, 4], [25, 15, 10, 4]),
+        (11, [1, 4], [25, 15, 12, 4]),
+        (12, [1, 4], [25, 1, 12, 4]),
+        (13, [0, 4], [50, 30, 12, 5]),
+        (14, [0, 2], [0, 0, 0, 1]),
+        (15, [0, 2], [0, 0, 0, 1]),
+    ];
+    for cpu in CPUS {
+        for (kind, levels, want) in cases {
+            let text = "image_get_resinfo v[4:7], v0, s[8:15] dmask:0xf unorm\n\
+                        image_get_resinfo v[8:9], v0, s[8:15] dmask:0xa unorm";
+            let machine = Machine::new(cpu, Simd::detect(), text, 0);
+            let mut wave = machine.wave();
+            Resource {
+                slices: [1, 12],
+                levels,
+                tiling: Some(5),
+                ..Resource::new(0, kind, 10, 0, [100, 60, 40])
+            }
+            .set(&mut wave, cpu);
+            wave.vgpr_mut(0).unwrap()[..4].copy_from_slice(&[1, 0, 9, 0x8000_0000]);
+            wave.set_exec(0xf);
+            assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {kind}");
+            let got = |first: u16, lane: usize| -> [u32; 4] {
+                std::array::from_fn(|i| wave.vgpr(first + i as u16).unwrap()[lane])
+            };
+            assert_eq!(got(4, 0), want, "{cpu} {kind}");
+            assert_eq!(got(8, 0)[..2], [want[1], want[3]], "{cpu} {kind}");
+            for lane in [2, 3] {
+                assert_eq!(got(4, lane), [0, 0, 0, want[3]], "{cpu} {kind}");
+            }
+            if kind == 14 {
+                assert_eq!(got(4, 1), [100, 60, 1, 1], "{cpu} {kind}");
+            }
+            assert_eq!(got(4, 4), [0; 4], "{cpu} {kind}: inactive");
+        }
+    }
+}
+
+/// Resources that are not there give zeros, those that cannot be used a fault that says why.
+#[test]
+fn unusable_resources() {
+    for cpu in CPUS {
+        let text = "image_load v[4:7], v[0:1], s[8:15] dmask:0xf unorm\n\
+                    image_store v[8:11], v[0:1], s[8:15] dmask:0xf unorm\n\
+                    image_atomic_add v12, v[0:1], s[8:15] dmask:1 unorm glc\n\
+                    image_get_resinfo v[16:19], v0, s[8:15] dmask:0xf unorm\n\
+                    image_sample v[20:23], v[0:1], s[8:15], s[16:19] dmask:0xf";
+        let machine = Machine::new(cpu, Simd::detect(), text, 0);
+        let mut wave = machine.wave();
+        (4..24).for_each(|r| *wave.vgpr_mut(r).unwrap() = [7; 64]);
+        wave.set_exec(1);
+        assert_eq!(machine.run(&mut wave), Event::End, "{cpu}");
+        for r in (4..8).chain(12..13).chain(16..24) {
+            assert_eq!(wave.vgpr(r).unwrap()[..2], [0, 7], "{cpu} v{r}");
+        }
+        let load = |resource: Resource, text: &str| -> FaultKind {
+            let machine = Machine::new(cpu, Simd::detect(), text, 0);
+            let mut wave = machine.wave();
+            resource.set(&mut wave, cpu);
+            match machine.run(&mut wave) {
+                Event::Fault(f) => f.kind,
+                e => panic!("{cpu}: {e:?}"),
+            }
+        };
+        let plain = Resource::new(0x10000, 9, 10, 0, [64, 64, 1]);
+        let text = "image_load v[4:7], v[0:1], s[8:15] dmask:0xf unorm";
+        let refused = |kind: FaultKind, word: &str| match kind {
+            FaultKind::Descriptor { what } => assert!(what.contains(word), "{what}"),
+            k => panic!("{cpu}: {k:?}"),
+        };
+        refused(load(Resource { tiling: Some(13), ..plain }, text), "tiled");
+        refused(load(Resource { kind: 14, ..plain }, text), "multisampled");
+        refused(load(Resource { kind: 3, ..plain }, text), "not an image");
+        refused(load(Resource { dfmt: 35, ..plain }, text), "format");
+        refused(load(Resource { nfmt: 8, ..plain }, text), "format");
+        refused(load(plain, "image_atomic_add v[4:5], v[0:1], s[8:15] dmask:3 unorm"), "atomic");
+        assert_eq!(load(plain, text), FaultKind::Read { bytes: 4 });
+        assert_eq!(
+            load(plain, "image_store v4, v[0:1], s[8:15] dmask:1 unorm"),
+            FaultKind::Write { bytes: 4 }
+        );
+    }
+}
+
+/// A 128-bit resource has neither pitch nor slices; 16-bit addresses pack two to a register.
+#[test]
+fn short_resources_and_addresses() {
+    for cpu in CPUS {
+        let gfx9 = cpu.starts_with("gfx9");
+        let text = match gfx9 {
+            true => "image_load v8, v0, s[8:15] dmask:1 unorm a16",
+            false => "image_load v8, v[0:1], s[8:15] dmask:1 unorm r128",
+        };
+        let mut machine = Machine::new(cpu, Simd::detect(), text, 0);
+        let data: Vec<u8> = (0..4096u32).flat_map(u32::to_le_bytes).collect();
+        let base = memory(&mut machine, &data);
+        let mut wave = machine.wave();
+        Resource::new(base, 9, 4, 4, [64, 64, 1]).set(&mut wave, cpu);
+        if !gfx9 {
+            (12..16).for_each(|r| wave.set_sgpr(r, !0));
+        }
+        for lane in 0..64u32 {
+            let (x, y) = (lane, 63 - lane);
+            wave.vgpr_mut(0).unwrap()[lane as usize] = if gfx9 { x | y << 16 } else { x };
+            wave.vgpr_mut(1).unwrap()[lane as usize] = y;
+        }
+        assert_eq!(machine.run(&mut wave), Event::End, "{cpu}");
+        let want: [u32; 64] = std::array::from_fn(|l| (63 - l as u32) * 64 + l as u32);
+        assert_eq!(wave.vgpr(8).unwrap(), &want, "{cpu}");
+    }
+}
+
+/// The rows of sampling instructions on a processor.
+pub fn sample_rows(cpu: &str) -> impl Iterator<Item = &'static Row> {
+    let level = target(cpu).level();
+    ROWS.iter().filter(move |r| {
+        r.enc == Enc::Mimg
+            && r.opcode_at(level).is_some()
+            && (r.name.starts_with("image_sample") || r.name.starts_with("image_gather4"))
+    })
+}
