@@ -29,6 +29,7 @@ fn fault_status(report: &Report) -> Status {
             FaultKind::Fetch => Status::ERROR_MEMORY_FAULT,
             FaultKind::Misaligned { .. } | FaultKind::Lds { .. } => Status::ERROR_MEMORY_APERTURE_VIOLATION,
             FaultKind::Illegal { .. } | FaultKind::Unsupported { .. } => Status::ERROR_ILLEGAL_INSTRUCTION,
+            FaultKind::Descriptor { .. } => Status::ERROR_MEMORY_FAULT,
         },
         Cause::Trap(_) | Cause::Debugtrap(_) | Cause::Exception(_) | Cause::Halt => Status::ERROR_EXCEPTION,
         _ => Status::ERROR,
