@@ -10,7 +10,7 @@ __global__ void shuffles(const int *in, int *out) {
   *(o + lane) = __shfl_up(v, 3), o += W;
   *(o + lane) = __shfl_down(v, 7), o += W;
   *(o + lane) = __shfl_xor(v, 21), o += W;
-  *(o + lane) = __shfl(v, lane + 3, 16), o += W;
+  *(o + lane) = __shfl(v, (lane + 3) % 16, 16), o += W;
   *(o + lane) = __shfl_up(v, 2, 8), o += W;
   *(o + lane) = __shfl_down(v, 5, 32), o += W;
 }

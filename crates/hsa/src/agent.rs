@@ -3,10 +3,12 @@
 use crate::abi::*;
 use crate::queue::{MAX_QUEUES, queue_sizes};
 use crate::runtime::{Runtime, agent_handle, runtime};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError};
 use wavemill_isa::Target;
+use wavemill_isa::target::processor;
 use wavemill_machine::system::Gpu;
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU, WAVE_SIZE};
+use wavemill_object::target_id::{Os, TargetId};
 
 /// `hsa_dim3_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,7 +37,24 @@ const CACHE: u64 = 0xcac_0000_0001;
 /// The target of an instruction set.
 fn isa_target(runtime: &Runtime, isa: Isa) -> Result<Target> {
     let gpu = runtime.system.gpus.first().filter(|_| isa == ISA);
-    gpu.map(|g| *g.machine.target()).ok_or(Status::ERROR_INVALID_ISA)
+    if let Some(gpu) = gpu {
+        return Ok(*gpu.machine.target());
+    }
+    let named = runtime.isas.lock().unwrap_or_else(PoisonError::into_inner);
+    let index = isa.0.checked_sub(ISA.0 + 1).and_then(|i| usize::try_from(i).ok());
+    index.and_then(|i| named.get(i).copied()).ok_or(Status::ERROR_INVALID_ISA)
+}
+
+/// The target of a name such as `amdgcn-amd-amdhsa--gfx90a:xnack-`.
+fn named_target(name: &str) -> Option<Target> {
+    let id = TargetId::parse(name).ok()?.0;
+    if (id.arch.as_str(), id.os()) != ("amdgcn", Os::Hsa) {
+        return None;
+    }
+    let mut target = Target::new(processor(&id.processor)?);
+    target.xnack = id.xnack.request();
+    target.sramecc = id.sramecc.request();
+    Some(target)
 }
 
 /// What `/proc` tells about the host.
@@ -244,13 +263,16 @@ api! {
     fn hsa_isa_from_name(name: Text, isa: Out<Isa>) -> Status {
         let runtime = runtime()?;
         let (name, isa) = (name.get()?, isa.check()?);
-        let target = isa_target(&runtime, ISA).map_err(|_| Status::ERROR_INVALID_ISA_NAME)?;
-        // Features that are not named may be either way.
-        let ours = target.isa_name();
-        let mut parts = name.split(':');
-        let mut fits = parts.next() == ours.split(':').next();
-        fits &= parts.all(|feature| ours.split(':').skip(1).any(|f| f == feature));
-        if fits { isa.set(ISA) } else { Err(Status::ERROR_INVALID_ISA_NAME) }
+        let target = named_target(&name).ok_or(Status::ERROR_INVALID_ISA_NAME)?;
+        if isa_target(&runtime, ISA).is_ok_and(|ours| ours.isa_name() == target.isa_name()) {
+            return isa.set(ISA);
+        }
+        let mut named = runtime.isas.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = named.iter().position(|t| t.isa_name() == target.isa_name()).unwrap_or_else(|| {
+            named.push(target);
+            named.len() - 1
+        });
+        isa.set(Isa(ISA.0 + 1 + index as u64))
     }
 
     /// A fact about an instruction set, or one of its call conventions.
@@ -309,9 +331,12 @@ api! {
     /// Whether code for one instruction set runs on an agent with another.
     fn hsa_isa_compatible(code_object_isa: Isa, agent_isa: Isa, result: Out<bool>) -> Status {
         let runtime = runtime()?;
-        isa_target(&runtime, code_object_isa)?;
-        isa_target(&runtime, agent_isa)?;
-        result.set(code_object_isa == agent_isa)
+        let code = isa_target(&runtime, code_object_isa)?;
+        let agent = isa_target(&runtime, agent_isa)?;
+        // Features that are not named may be either way.
+        let fits = |code: Option<bool>, agent: Option<bool>| code.is_none() || code == agent;
+        let same = code.cpu.name == agent.cpu.name;
+        result.set(same && fits(code.xnack, agent.xnack) && fits(code.sramecc, agent.sramecc))
     }
 
     /// Calls a function for each cache of an agent.

@@ -81,6 +81,8 @@ fn load(runtime: &Runtime, handle: ExecutableHandle, agent: Agent, source: &Sour
         let text = e.to_string();
         if text.contains("nobody defines") {
             Status::ERROR_VARIABLE_UNDEFINED
+        } else if text.contains("the GPU is") {
+            Status::ERROR_INCOMPATIBLE_ARGUMENTS
         } else {
             Status::ERROR_INVALID_CODE_OBJECT
         }
@@ -241,7 +243,7 @@ api! {
         let _ = options;
         drop(runtime.executable(executable)?.open()?);
         runtime.agent(agent)?;
-        let source = runtime.code_objects.get(code_object.0).ok_or(Status::ERROR_INVALID_CODE_OBJECT)?;
+        let source = runtime.code_object(code_object)?;
         load(&runtime, executable, agent, &source).map(drop)
     }
 

@@ -18,6 +18,7 @@ api! {
 
     /// A status in words.
     fn hsa_status_string(status: Status, text: Out<*const c_char>) -> Status {
+        runtime()?;
         let known = status.text().ok_or(Status::ERROR_INVALID_ARGUMENT)?;
         text.set(known.as_ptr())
     }

@@ -154,7 +154,7 @@ api! {
         let runtime = runtime()?;
         let pool = crate::pool::pool(&runtime, region).map_err(|_| Status::ERROR_INVALID_REGION)?;
         let to = to.check()?;
-        if !size.is_power_of_two() || kind > 1 || !matches!(features, 1..=3) || !pool.allocates() {
+        if doorbell.0 == 0 || !size.is_power_of_two() || kind > 1 || !matches!(features, 1..=3) || !pool.allocates() {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
         let doorbell = signal(doorbell)?;

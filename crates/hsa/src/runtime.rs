@@ -3,11 +3,13 @@
 use crate::abi::*;
 use crate::amd::event::Handler;
 use crate::amd::memory::Deallocated;
+use memmap2::{MmapOptions, MmapRaw};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_isa::Target;
 use wavemill_machine::executable::{Executable, ExecutableSymbol};
 use wavemill_machine::heap::Gpus;
 use wavemill_machine::json;
@@ -63,6 +65,35 @@ pub struct Source {
     pub address: u64,
 }
 
+/// A code object of HSA 1.0. Its handle is the address of its bytes: LLVM's offloading plugin changes variables there
+/// before it has them loaded.
+pub struct OldCodeObject {
+    map: MmapRaw,
+    address: u64,
+}
+
+impl OldCodeObject {
+    /// A copy of a source in memory that the program may change.
+    pub fn new(source: &Source) -> Result<OldCodeObject> {
+        let map = MmapOptions::new().len(source.bytes.len()).map_anon();
+        let map = MmapRaw::from(map.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?);
+        crate::memory::copy(map.as_mut_ptr() as u64, source.bytes.as_ptr() as u64, source.bytes.len());
+        Ok(OldCodeObject { map, address: source.address })
+    }
+
+    /// The handle.
+    pub fn handle(&self) -> u64 {
+        self.map.as_mut_ptr() as u64
+    }
+
+    /// The bytes as they are now.
+    pub fn source(&self) -> Source {
+        let mut bytes = vec![0; self.map.len()];
+        crate::memory::copy(bytes.as_mut_ptr() as u64, self.handle(), bytes.len());
+        Source { bytes, address: self.address }
+    }
+}
+
 /// An executable with what the program said when it made it.
 pub struct Program {
     pub executable: Mutex<Executable>,
@@ -81,7 +112,7 @@ pub struct ProgramSymbol {
 pub struct Runtime {
     pub system: Arc<System>,
     pub readers: Table<Arc<Source>>,
-    pub code_objects: Table<Arc<Source>>,
+    pub code_objects: Mutex<HashMap<u64, Arc<OldCodeObject>>>,
     pub executables: Table<Arc<Program>>,
     pub symbols: Table<ProgramSymbol>,
     /// Handles of symbols by where they are in memory.
@@ -94,6 +125,8 @@ pub struct Runtime {
     pub events: Mutex<Vec<(Handler, Data)>>,
     /// Attributes of shared virtual memory.
     pub svm: Mutex<Svm>,
+    /// Instruction sets that the program has named, other than the GPUs'.
+    pub isas: Mutex<Vec<Target>>,
 }
 
 struct Global {
@@ -147,7 +180,7 @@ impl Runtime {
         Ok(Runtime {
             system: System::new(setup),
             readers: Table::new(0x1_0000_0001),
-            code_objects: Table::new(0x2_0000_0001),
+            code_objects: Mutex::default(),
             executables: Table::new(0x3_0000_0001),
             symbols: Table::new(0x4_0000_0001),
             symbol_handles: Mutex::default(),
@@ -156,6 +189,7 @@ impl Runtime {
             deallocated: Mutex::default(),
             events: Mutex::default(),
             svm: Mutex::default(),
+            isas: Mutex::default(),
         })
     }
 
@@ -190,6 +224,13 @@ impl Runtime {
     /// Every GPU.
     pub fn all_gpus(&self) -> Gpus {
         Gpus::first(self.system.gpus.len())
+    }
+
+    pub fn code_object(&self, handle: CodeObject) -> Result<Source> {
+        let objects = self.code_objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let object = objects.get(&handle.0).cloned().ok_or(Status::ERROR_INVALID_CODE_OBJECT)?;
+        drop(objects);
+        Ok(object.source())
     }
 
     pub fn executable(&self, handle: ExecutableHandle) -> Result<Arc<Program>> {

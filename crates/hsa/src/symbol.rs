@@ -2,8 +2,8 @@
 
 use crate::abi::*;
 use crate::agent;
-use crate::runtime::{Source, runtime};
-use std::sync::Arc;
+use crate::runtime::{OldCodeObject, runtime};
+use std::sync::{Arc, PoisonError};
 use wavemill_machine::executable::SymbolKind;
 
 /// What there is to know about a symbol, loaded or not.
@@ -56,23 +56,24 @@ impl Facts {
 }
 
 /// The facts about the code object of a handle, as if it had been loaded.
-fn code_object(handle: CodeObject) -> Result<(Arc<Source>, wavemill_machine::executable::Executable)> {
+fn code_object(handle: CodeObject) -> Result<wavemill_machine::executable::Executable> {
     let runtime = runtime()?;
-    let source = runtime.code_objects.get(handle.0).ok_or(Status::ERROR_INVALID_CODE_OBJECT)?;
+    let source = runtime.code_object(handle)?;
     let gpu = runtime.system.gpus.first().ok_or(Status::ERROR_INVALID_CODE_OBJECT)?;
     let mut executable = wavemill_machine::executable::Executable::default();
     let loaded = executable.load(gpu, "code object", &source.bytes, (source.address, 0));
     loaded.map_err(|_| Status::ERROR_INVALID_CODE_OBJECT)?;
-    Ok((source, executable))
+    Ok(executable)
 }
 
 /// The symbols of a code object by number.
 fn code_symbol(handle: CodeObject, number: usize) -> CodeSymbol {
-    CodeSymbol(handle.0 << 20 | (number as u64 + 1))
+    // Code objects lie in pages of their own; user addresses have 47 bits.
+    CodeSymbol(handle.0 << 16 | (number as u64 + 1))
 }
 
 fn find_code_symbol(handle: CodeObject, name: Text, to: Out<CodeSymbol>) -> Result {
-    let (_, executable) = code_object(handle)?;
+    let executable = code_object(handle)?;
     let (name, to) = (name.get()?, to.check()?);
     let found = executable.find(&name, Some(0)).ok_or(Status::ERROR_INVALID_SYMBOL_NAME)?;
     let number = executable.symbols.iter().position(|s| Arc::ptr_eq(s, found));
@@ -104,7 +105,7 @@ api! {
     ) -> Status {
         let runtime = runtime()?;
         let _ = options;
-        let source = runtime.code_objects.get(handle.0).ok_or(Status::ERROR_INVALID_CODE_OBJECT)?;
+        let source = runtime.code_object(handle)?;
         let alloc = alloc.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
         let (to, size) = (to.check()?, size.check()?);
         go_on(alloc(source.bytes.len(), data, to))?;
@@ -121,18 +122,22 @@ api! {
         let runtime = runtime()?;
         let _ = options;
         let to = to.check()?;
-        to.set(CodeObject(runtime.code_objects.insert(Arc::new(crate::code::source(address, size)?))))
+        let object = Arc::new(OldCodeObject::new(&crate::code::source(address, size)?)?);
+        let handle = object.handle();
+        runtime.code_objects.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, object);
+        to.set(CodeObject(handle))
     }
 
     /// Destroys a code object.
     fn hsa_code_object_destroy(handle: CodeObject) -> Status {
-        let removed = runtime()?.code_objects.remove(handle.0);
+        let runtime = runtime()?;
+        let removed = runtime.code_objects.lock().unwrap_or_else(PoisonError::into_inner).remove(&handle.0);
         removed.map(drop).ok_or(Status::ERROR_INVALID_CODE_OBJECT)
     }
 
     /// A fact about a code object.
     fn hsa_code_object_get_info(handle: CodeObject, attribute: u32, value: Any) -> Status {
-        let (_, executable) = code_object(handle)?;
+        let executable = code_object(handle)?;
         let value = value.check()?;
         let version = executable.parts.first().map_or(0, |p| p.object.version);
         match attribute {
@@ -166,8 +171,9 @@ api! {
     /// A fact about a symbol of a code object.
     fn hsa_code_symbol_get_info(handle: CodeSymbol, attribute: u32, value: Any) -> Status {
         runtime()?;
-        let number = (handle.0 & 0xf_ffff).checked_sub(1).ok_or(Status::ERROR_INVALID_CODE_SYMBOL)?;
-        let (_, executable) = code_object(CodeObject(handle.0 >> 20)).map_err(|_| Status::ERROR_INVALID_CODE_SYMBOL)?;
+        let number = (handle.0 & 0xffff).checked_sub(1).ok_or(Status::ERROR_INVALID_CODE_SYMBOL)?;
+        let executable =
+            code_object(CodeObject(handle.0 >> 16)).map_err(|_| Status::ERROR_INVALID_CODE_SYMBOL)?;
         let s = executable.symbols.get(number as usize).ok_or(Status::ERROR_INVALID_CODE_SYMBOL)?;
         let facts = Facts { name: s.name.clone(), kind: s.kind.clone(), address: s.address, gpu: s.gpu, loaded: false };
         facts.get(attribute, value)
@@ -175,7 +181,7 @@ api! {
 
     /// Calls a function for each symbol of a code object.
     fn hsa_code_object_iterate_symbols(handle: CodeObject, callback: CodeSymbolCallback, data: Data) -> Status {
-        let (_, executable) = code_object(handle)?;
+        let executable = code_object(handle)?;
         let callback = callback.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
         let count = executable.symbols.len();
         drop(executable);

@@ -207,6 +207,13 @@ struct Flight {
     next: u64,
 }
 
+impl Flight {
+    /// Whether a packet under way has the place of the packet with an index in a ring of `size`.
+    fn full(&self, index: u64, size: u32) -> bool {
+        self.started.first().is_some_and(|&oldest| index - oldest >= u64::from(size))
+    }
+}
+
 /// A packet processor.
 pub struct Queue {
     at: QueueRef,
@@ -356,6 +363,9 @@ impl Queue {
         loop {
             let lead = self.lead.lock().unwrap_or_else(PoisonError::into_inner);
             let index = self.flight().next;
+            if !self.wait_for_room(index) {
+                return;
+            }
             let Some(header) = self.next_header(index) else { return };
             let barrier = header & crate::aql::BARRIER_BIT != 0;
             if barrier && !self.wait_for_all() {
@@ -402,20 +412,32 @@ impl Queue {
     fn retire(&self, index: u64, address: u64) {
         header_at(address).store(packet_type::INVALID, Ordering::Release);
         let mut flight = self.flight();
+        let full = flight.full(flight.next, self.at.size());
         flight.started.remove(&index);
         let read = flight.started.first().copied().unwrap_or(flight.next);
         self.at.read_index().store(read, Ordering::SeqCst);
         let empty = flight.started.is_empty();
         drop(flight);
-        if empty && self.parallel.load(Ordering::Relaxed) {
+        if (empty || full) && self.parallel.load(Ordering::Relaxed) {
             self.landed.notify_all();
         }
     }
 
     /// Waits until no packet is under way; false when the queue is to end.
     fn wait_for_all(&self) -> bool {
+        self.wait_while(|flight| !flight.started.is_empty())
+    }
+
+    /// Waits until the place of a packet in the ring is no longer that of one under way, whose header would be taken
+    /// for the new one's; false when the queue is to end.
+    fn wait_for_room(&self, index: u64) -> bool {
+        let size = self.at.size();
+        self.wait_while(|flight| flight.full(index, size))
+    }
+
+    fn wait_while(&self, busy: impl Fn(&Flight) -> bool) -> bool {
         let mut flight = self.flight();
-        while !flight.started.is_empty() && !self.ended() {
+        while busy(&flight) && !self.ended() {
             let pause = Duration::from_millis(100);
             flight = self.landed.wait_timeout(flight, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -486,7 +508,8 @@ impl Drop for Queue {
     }
 }
 
-fn all_units(count: u32) -> Vec<u32> {
+/// A mask with every one of so many compute units.
+pub fn all_units(count: u32) -> Vec<u32> {
     (0..count.div_ceil(32)).map(|i| !0 >> (32 - (count - 32 * i).min(32))).collect()
 }
 

@@ -71,11 +71,11 @@ fn model(args: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Builds the `wavemill` command and says where it is.
+/// Builds the `wavemill` command and the library that `wavemill exec` puts in place; says where the command is.
 fn release() -> Result<PathBuf, String> {
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    let status =
-        cargo.current_dir(root()).args(["build", "--release", "--quiet", "--package", "wavemill"]).status();
+    let packages = ["--package", "wavemill", "--package", "wavemill-hsa"];
+    let status = cargo.current_dir(root()).args(["build", "--release", "--quiet"]).args(packages).status();
     match status {
         Ok(s) if s.success() => {
             let target =

@@ -3,11 +3,13 @@
 use crate::abi::*;
 use crate::runtime::{queue, runtime};
 use std::sync::Arc;
-use wavemill_machine::queue::Queue;
+use wavemill_machine::queue::{Queue, all_units};
 
 fn of(address: u64) -> Result<Arc<Queue>> {
     let runtime = runtime()?;
-    runtime.system.queue(queue(address)?).ok_or(Status::ERROR_INVALID_QUEUE)
+    // Unlike HSA's own functions, AMD's take a null pointer for any wrong queue.
+    let at = queue(address).map_err(|_| Status::ERROR_INVALID_QUEUE)?;
+    runtime.system.queue(at).ok_or(Status::ERROR_INVALID_QUEUE)
 }
 
 api! {
@@ -16,8 +18,12 @@ api! {
     fn hsa_amd_queue_cu_set_mask(address: u64, count: u32, mask: In<u32>) -> Status {
         let queue = of(address)?;
         let units = queue.gpu().machine.profile().compute_units;
-        if count == 0 || !count.is_multiple_of(32) {
+        if !count.is_multiple_of(32) {
             return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        if count == 0 {
+            queue.set_mask(all_units(units));
+            return Ok(());
         }
         let words = mask.list((count / 32) as usize)?;
         let bits = |word: u32, i: usize| {
