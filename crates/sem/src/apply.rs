@@ -4,10 +4,10 @@
 //! are, where results go and which lanes are active is the engine's business: the interpreter loops over chunks of
 //! lanes, a JIT calls the function once with handles into its IR.
 
-use crate::half;
 use crate::lanes::{Mask, Word};
 use crate::mode::{FloatMode, Mode};
 use crate::{fp, lanes::Long};
+use crate::{half, packed};
 use wavemill_isa::Level;
 
 /// 64-bit lanes of an engine.
@@ -61,27 +61,13 @@ pub struct Context {
     pub level: Level,
     /// Whether float results need no CLAMP and no OMOD: the common case.
     pub plain: bool,
-    /// Whether MODE also rounds f32 to nearest and keeps its denormals: then the host's arithmetic is all there is.
-    pub simple32: bool,
 }
 
 impl Context {
     /// From MODE's bits and the instruction's modifiers.
-    #[inline]
-    pub fn new(mode: Mode, clamp: bool, omod: u8, level: Level) -> Context {
-        let mut x = Context { mode, clamp, omod, level, plain: false, simple32: false };
-        x.modify(clamp, omod);
-        x
-    }
-    /// The same mode with another instruction's modifiers.
     #[inline(always)]
-    pub fn modify(&mut self, clamp: bool, omod: u8) {
-        let m = self.mode.f32;
-        self.clamp = clamp;
-        self.omod = omod;
-        self.plain = !clamp && omod == 0;
-        self.simple32 =
-            self.plain && matches!(m.round, crate::soft::Round::Nearest) && !m.flush_in && !m.flush_out;
+    pub fn new(mode: Mode, clamp: bool, omod: u8, level: Level) -> Context {
+        Context { mode, clamp, omod, level, plain: !clamp && omod == 0 }
     }
     /// The mode of minima and maxima, which leave denormals alone before GFX9 (as LLVM has it).
     #[inline(always)]
@@ -111,6 +97,16 @@ impl Context {
         let omod = self.omod(self.mode.f32);
         let r = if omod != 0 { fp::single::omod(r, omod, self.mode.f32) } else { r };
         if self.clamp { fp::single::clamp(r, self.mode.dx10_clamp) } else { r }
+    }
+    /// CLAMP of an f32 result of VOP3P, which has no OMOD.
+    #[inline(always)]
+    pub fn pk32<W: Word>(&self, r: W) -> W {
+        if self.clamp { fp::single::clamp(r, self.mode.dx10_clamp) } else { r }
+    }
+    /// CLAMP of two f16 results of VOP3P.
+    #[inline(always)]
+    pub fn pk16<W: Word>(&self, r: W) -> W {
+        packed::clamp_f16(r, self.clamp, self.mode.dx10_clamp)
     }
     /// OMOD and CLAMP of an f64 result.
     #[inline(always)]

@@ -64,20 +64,64 @@ impl Compare {
     }
 }
 
-/// Applies the comparison.
+/// An integer comparison by predicate, each of them one comparison of lanes.
+macro_rules! integer {
+    ($k:ident.$shape:ident, $predicate:expr, $lt:ident) => {
+        match $predicate.0 & 7 {
+            0 => $k.$shape(|_, _| Mask::zeros()),
+            1 => $k.$shape(|a, b| a.$lt(b)),
+            2 => $k.$shape(|a, b| a.eq(b)),
+            3 => $k.$shape(|a, b| !b.$lt(a)),
+            4 => $k.$shape(|a, b| b.$lt(a)),
+            5 => $k.$shape(|a, b| !a.eq(b)),
+            6 => $k.$shape(|a, b| !a.$lt(b)),
+            _ => $k.$shape(|_, _| Mask::ones()),
+        }
+    };
+}
+
+/// The comparisons compilers use most: 32-bit numbers and 64-bit integers.
 #[inline(always)]
-pub fn compare<K: Apply>(c: Compare, k: K, x: &Context) -> K::Out {
+pub fn common<K: Apply>(c: Compare, k: K, x: &Context) -> Option<K::Out> {
+    let m = x.mode.f32;
+    Some(match c.ty {
+        Type::I32 => integer!(k.ww_m, c.predicate, lt_i),
+        Type::U32 => integer!(k.ww_m, c.predicate, lt_u),
+        Type::I64 => integer!(k.ll_m, c.predicate, lt_i),
+        Type::U64 => integer!(k.ll_m, c.predicate, lt_u),
+        Type::F32 => {
+            // The second eight are the opposites of the first, the other way round.
+            let (p, opposite) =
+                if c.predicate.0 < 8 { (c.predicate.0, false) } else { (15 - c.predicate.0, true) };
+            let flip = if opposite { <K::W as Word>::Mask::ones() } else { <K::W as Word>::Mask::zeros() };
+            let input = |a| single::input(a, m);
+            match p {
+                1 => k.ww_m(|a, b| input(a).flt(input(b)) ^ flip),
+                2 => k.ww_m(|a, b| input(a).feq(input(b)) ^ flip),
+                4 => k.ww_m(|a, b| input(b).flt(input(a)) ^ flip),
+                _ => k.ww_m(|a, b| single::compare(a, b, Predicate(p), m) ^ flip),
+            }
+        }
+        _ => return None,
+    })
+}
+
+impl Type {
+    /// Whether [`common`] has it.
+    pub fn is_common(self) -> bool {
+        matches!(self, Type::I32 | Type::U32 | Type::I64 | Type::U64 | Type::F32)
+    }
+}
+
+/// Applies the comparisons that [`common`] does not have.
+#[inline(always)]
+pub fn compare<K: Apply>(c: Compare, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let p = c.predicate;
     let none = <K::W as Word>::Mask::zeros;
-    match c.ty {
-        Type::F32 => k.ww_m(|a, b| single::compare(a, b, p, m.f32)),
+    Some(match c.ty {
         Type::F64 => k.ll_m(|a, b| double::compare(a, b, p, m.f64)),
         Type::F16 => k.ww_m(|a, b| half::compare(a, b, p, m.half())),
-        Type::I32 => k.ww_m(|a, b| p.of(a.lt_i(b), a.eq(b), none())),
-        Type::U32 => k.ww_m(|a, b| p.of(a.lt_u(b), a.eq(b), none())),
-        Type::I64 => k.ll_m(|a, b| p.of(a.lt_i(b), a.eq(b), none())),
-        Type::U64 => k.ll_m(|a, b| p.of(a.lt_u(b), a.eq(b), none())),
         Type::I16 => k.ww_m(|a, b| {
             let (a, b) = (int::i16(a), int::i16(b));
             p.of(a.lt_i(b), a.eq(b), none())
@@ -89,5 +133,6 @@ pub fn compare<K: Apply>(c: Compare, k: K, x: &Context) -> K::Out {
         Type::Class16 => k.ww_m(|a, b| a.test2(b, half::class)),
         Type::Class32 => k.ww_m(|a, b| a.test2(b, single::class)),
         Type::Class64 => k.lw_m(|a, b| a.test2(b.zext(), |a, b| double::class(a, b as u32))),
-    }
+        _ => return None,
+    })
 }

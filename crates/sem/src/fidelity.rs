@@ -34,6 +34,7 @@ impl Fidelity {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
 pub enum Family {
+    Common,
     Vop1,
     Vop2Int,
     Vop2Float,
@@ -46,7 +47,8 @@ pub enum Family {
 pub fn family(op: Op) -> Option<Family> {
     let x = Context::new(Mode::new(0, Level::Gfx90a), false, 0, Level::Gfx90a);
     let known = |found: Option<()>, family: Family| found.map(|()| family);
-    known(valu::vop1(op, Probe, &x), Family::Vop1)
+    known(valu::common(op, Probe, &x), Family::Common)
+        .or_else(|| known(valu::vop1(op, Probe, &x), Family::Vop1))
         .or_else(|| known(valu::vop2_int(op, Probe, &x), Family::Vop2Int))
         .or_else(|| known(valu::vop2_float(op, Probe, &x), Family::Vop2Float))
         .or_else(|| known(valu::vop3_int(op, Probe, &x), Family::Vop3Int))

@@ -2,8 +2,8 @@
 //!
 //! [`lanes`] has the values vector instructions work on, [`fp`], [`half`], [`int`], [`cvt`], [`packed`], [`div`],
 //! [`special`] and [`misc`] the operations, [`valu`] and [`compare`] say which instruction is which operation and hand
-//! it to an engine's [`Apply`]. [`salu`] has the scalar instructions, [`atomic`] the read-modify-write operations.
-//! [`fidelity`] says how well an instruction is known.
+//! it to an engine's [`Apply`], [`modify`] what modifiers do to operands and results. [`salu`] has the scalar
+//! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
 
 pub mod apply;
 pub mod atomic;
@@ -27,6 +27,7 @@ pub mod mfma;
 pub mod mimg;
 pub mod misc;
 pub mod mode;
+pub mod modify;
 pub mod packed;
 pub mod salu;
 pub mod sampler;

@@ -3,7 +3,7 @@
 use crate::fp::single;
 use crate::half::{self, HalfMode};
 use crate::int;
-use crate::lanes::{Long, Word, w};
+use crate::lanes::{Word, w};
 use crate::mode::{FloatMode, Mode};
 
 /// Low and high half of a word, put together.
@@ -35,16 +35,6 @@ pub fn clamp_f16<W: Word>(a: W, clamp: bool, dx10: bool) -> W {
 #[inline(always)]
 pub fn fma_f16<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
     pk3(a, b, c, |a, b, c| half::fma(a, b, c, m))
-}
-/// Applies a 32-bit operation to both halves of 64 bits.
-#[inline(always)]
-pub fn long2<L: Long>(a: L, b: L, f: impl Fn(L::Word, L::Word) -> L::Word) -> L {
-    L::join(f(a.lo(), b.lo()), f(a.hi(), b.hi()))
-}
-/// Applies a 32-bit operation to both halves of 64 bits.
-#[inline(always)]
-pub fn long3<L: Long>(a: L, b: L, c: L, f: impl Fn(L::Word, L::Word, L::Word) -> L::Word) -> L {
-    L::join(f(a.lo(), b.lo(), c.lo()), f(a.hi(), b.hi(), c.hi()))
 }
 /// V_SAT_PK_U8_I16: each signed half to an unsigned byte.
 pub fn sat_pk_u8(a: u32) -> u32 {

@@ -1,6 +1,6 @@
 //! Vector ALU instructions: which meaning each one has.
 //!
-//! Each function matches the instructions of some encodings and hands the meaning to an [`Apply`], or returns `None`
+//! [`common`] has the commonest instructions; each other function matches the rest of some encodings and hands the meaning to an [`Apply`], or returns `None`
 //! for those it does not have. Instructions that are about registers rather than values (V_READLANE, V_SWAP, MFMA …)
 //! are the engines' business. 16-bit operands come in the low half; results are in the low half, the rest zero.
 
@@ -13,13 +13,133 @@ use crate::soft::Round;
 use crate::{cvt, div, half as h, int, misc, packed, special};
 use wavemill_isa::Op;
 
+/// The instructions compilers use most, each a few host instructions for all lanes: engines may keep them close together.
+/// Meanings are closures of their own, called in one place each, so that every one is compiled into its place.
+#[allow(clippy::redundant_closure)]
+#[inline(always)]
+pub fn common<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
+    let m = x.mode;
+    let (cl, ieee) = (x.clamp, m.ieee);
+    let (pick32, pick64) = (x.min_max(m.f32), x.min_max(m.f64));
+    Some(match op {
+        Op::v_mov_b32 => k.w_w(|a| a),
+        Op::v_not_b32 => k.w_w(|a| !a),
+        Op::v_cvt_f32_i32 => k.w_w(|a| x.f32(cvt::f32_i32(a, m.f32))),
+        Op::v_cvt_f32_u32 => k.w_w(|a| x.f32(cvt::f32_u32(a, m.f32))),
+        Op::v_cvt_u32_f32 => k.w_w(|a| a.f2u()),
+        Op::v_cvt_i32_f32 => k.w_w(|a| a.f2i()),
+        Op::v_cvt_f32_ubyte0 => k.w_w(|a| x.f32((a & w(0xff)).i2f())),
+        Op::v_cvt_f32_ubyte1 => k.w_w(|a| x.f32((a.shr(w(8)) & w(0xff)).i2f())),
+        Op::v_cvt_f32_ubyte2 => k.w_w(|a| x.f32((a.shr(w(16)) & w(0xff)).i2f())),
+        Op::v_cvt_f32_ubyte3 => k.w_w(|a| x.f32(a.shr(w(24)).i2f())),
+        Op::v_trunc_f32 => k.w_w(|a| x.f32(cvt::trunc_f32(a, m.f32))),
+        Op::v_ceil_f32 => k.w_w(|a| x.f32(cvt::ceil_f32(a, m.f32))),
+        Op::v_rndne_f32 => k.w_w(|a| x.f32(cvt::rndne_f32(a, m.f32))),
+        Op::v_floor_f32 => k.w_w(|a| x.f32(cvt::floor_f32(a, m.f32))),
+        Op::v_fract_f32 => k.w_w(|a| x.f32(cvt::fract_f32(a, m.f32, x.level))),
+        Op::v_cndmask_b32 => k.wwm_w(|a, b, m| K::W::select(m, b, a)),
+        Op::v_and_b32 => k.ww_w(|a, b| a & b),
+        Op::v_or_b32 => k.ww_w(|a, b| a | b),
+        Op::v_xor_b32 => k.ww_w(|a, b| a ^ b),
+        Op::v_xnor_b32 => k.ww_w(|a, b| !(a ^ b)),
+        Op::v_add_u32 => k.ww_w(|a, b| int::add_u32(a, b, cl)),
+        Op::v_sub_u32 => k.ww_w(|a, b| int::sub_u32(a, b, cl)),
+        Op::v_subrev_u32 => k.ww_w(|a, b| int::sub_u32(b, a, cl)),
+        Op::v_add_co_u32 | Op::v_add_u32_gfx8 => k.ww_wm(|a, b| int::add_co(a, b, cl)),
+        // Signed names of GFX6 and GFX7, but the carry is unsigned and so is what CLAMP does.
+        Op::v_add_i32_gfx6 => k.ww_wm(|a, b| int::add_co(a, b, cl)),
+        Op::v_sub_co_u32 | Op::v_sub_u32_gfx8 | Op::v_sub_i32_gfx6 => k.ww_wm(|a, b| int::sub_co(a, b, cl)),
+        Op::v_subrev_co_u32 | Op::v_subrev_u32_gfx8 | Op::v_subrev_i32 => {
+            k.ww_wm(|a, b| int::sub_co(b, a, cl))
+        }
+        Op::v_addc_co_u32 | Op::v_addc_u32 => k.wwm_wm(|a, b, m| int::addc_co(a, b, m, cl)),
+        Op::v_subb_co_u32 | Op::v_subb_u32 => k.wwm_wm(|a, b, m| int::subb_co(a, b, m, cl)),
+        Op::v_subbrev_co_u32 | Op::v_subbrev_u32 => k.wwm_wm(|a, b, m| int::subb_co(b, a, m, cl)),
+        Op::v_mul_i32_i24 => k.ww_w(|a, b| int::mul_i24(a, b, cl)),
+        Op::v_mul_u32_u24 => k.ww_w(|a, b| int::mul_u24(a, b, cl)),
+        Op::v_min_i32 => k.ww_w(|a, b| a.min_i(b)),
+        Op::v_max_i32 => k.ww_w(|a, b| a.max_i(b)),
+        Op::v_min_u32 => k.ww_w(|a, b| a.min_u(b)),
+        Op::v_max_u32 => k.ww_w(|a, b| a.max_u(b)),
+        Op::v_lshrrev_b32 => k.ww_w(|a, b| b.shr(a)),
+        Op::v_ashrrev_i32 => k.ww_w(|a, b| b.sar(a)),
+        Op::v_lshlrev_b32 => k.ww_w(|a, b| b.shl(a)),
+        Op::v_lshr_b32 => k.ww_w(|a, b| a.shr(b)),
+        Op::v_ashr_i32 => k.ww_w(|a, b| a.sar(b)),
+        Op::v_lshl_b32 => k.ww_w(|a, b| a.shl(b)),
+        Op::v_bfm_b32 | Op::v_bfm_b32_gfx6 => k.ww_w(|a, b| int::bfm(a, b)),
+        Op::v_add_f32 => k.ww_w(|a, b| x.f32(s::add(a, b, m.f32))),
+        Op::v_sub_f32 => k.ww_w(|a, b| x.f32(s::sub(a, b, m.f32))),
+        Op::v_subrev_f32 => k.ww_w(|a, b| x.f32(s::subrev(a, b, m.f32))),
+        Op::v_mul_f32 => k.ww_w(|a, b| x.f32(s::mul(a, b, m.f32))),
+        Op::v_min_f32 => k.ww_w(|a, b| x.f32(s::min(a, b, pick32, ieee))),
+        Op::v_max_f32 => k.ww_w(|a, b| x.f32(s::max(a, b, pick32, ieee))),
+        Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => {
+            k.www_w(|a, b, c| x.f32(s::mad(a, b, c, m.mad32())))
+        }
+        Op::v_fmac_f32 => k.www_w(|a, b, c| x.f32(s::fma(a, b, c, m.f32))),
+        Op::v_fmac_f64 => k.lll_l(|a, b, c| x.f64(d::fma(a, b, c, m.f64))),
+        Op::v_mad_i32_i24 => k.www_w(|a, b, c| int::mad_i24(a, b, c, cl)),
+        Op::v_mad_u32_u24 => k.www_w(|a, b, c| int::mad_u24(a, b, c, cl)),
+        Op::v_bfe_u32 => k.www_w(|a, b, c| int::bfe_u32(a, b, c)),
+        Op::v_bfe_i32 => k.www_w(|a, b, c| int::bfe_i32(a, b, c)),
+        Op::v_bfi_b32 => k.www_w(|a, b, c| (a & b) | (!a & c)),
+        Op::v_alignbit_b32 => k.www_w(|a, b, c| int::align(a, b, c & w(31))),
+        Op::v_alignbyte_b32 => k.www_w(|a, b, c| int::align(a, b, (c & w(3)).shl(w(3)))),
+        Op::v_min3_i32 => k.www_w(|a, b, c| a.min_i(b).min_i(c)),
+        Op::v_max3_i32 => k.www_w(|a, b, c| a.max_i(b).max_i(c)),
+        Op::v_med3_i32 => k.www_w(|a, b, c| int::med3_i(a, b, c)),
+        Op::v_min3_u32 => k.www_w(|a, b, c| a.min_u(b).min_u(c)),
+        Op::v_max3_u32 => k.www_w(|a, b, c| a.max_u(b).max_u(c)),
+        Op::v_med3_u32 => k.www_w(|a, b, c| int::med3_u(a, b, c)),
+        Op::v_lshlrev_b64 => k.wl_l(|a, b| b.shl(a)),
+        Op::v_lshrrev_b64 => k.wl_l(|a, b| b.shr(a)),
+        Op::v_ashrrev_i64 => k.wl_l(|a, b| b.sar(a)),
+        Op::v_lshl_b64 => k.lw_l(|a, b| a.shl(b)),
+        Op::v_lshr_b64 => k.lw_l(|a, b| a.shr(b)),
+        Op::v_ashr_i64 => k.lw_l(|a, b| a.sar(b)),
+        Op::v_mul_lo_u32 | Op::v_mul_lo_i32 => k.ww_w(|a, b| a * b),
+        Op::v_mul_hi_u32 => k.ww_w(|a, b| a.mul_hi_u(b)),
+        Op::v_mul_hi_i32 => k.ww_w(|a, b| a.mul_hi_i(b)),
+        Op::v_mad_u64_u32 => k.wwl_lm(|a, b, c| int::mad_u64(a, b, c, cl)),
+        Op::v_mad_i64_i32 => k.wwl_lm(|a, b, c| int::mad_i64(a, b, c, cl)),
+        Op::v_xad_u32 => k.www_w(|a, b, c| (a ^ b) + c),
+        Op::v_lshl_add_u32 => k.www_w(|a, b, c| a.shl(b) + c),
+        Op::v_add_lshl_u32 => k.www_w(|a, b, c| (a + b).shl(c)),
+        Op::v_add3_u32 => k.www_w(|a, b, c| a + b + c),
+        Op::v_lshl_or_b32 => k.www_w(|a, b, c| a.shl(b) | c),
+        Op::v_and_or_b32 => k.www_w(|a, b, c| (a & b) | c),
+        Op::v_or3_b32 => k.www_w(|a, b, c| a | b | c),
+        Op::v_add_i32 => k.ww_w(|a, b| int::add_i32(a, b, cl)),
+        Op::v_sub_i32 => k.ww_w(|a, b| int::sub_i32(a, b, cl)),
+        Op::v_mad_f32 => k.www_w(|a, b, c| x.f32(s::mad(a, b, c, m.mad32()))),
+        Op::v_fma_f32 => k.www_w(|a, b, c| x.f32(s::fma(a, b, c, m.f32))),
+        Op::v_fma_f64 => k.lll_l(|a, b, c| x.f64(d::fma(a, b, c, m.f64))),
+        Op::v_add_f64 => k.ll_l(|a, b| x.f64(d::add(a, b, m.f64))),
+        Op::v_mul_f64 => k.ll_l(|a, b| x.f64(d::mul(a, b, m.f64))),
+        Op::v_min_f64 => k.ll_l(|a, b| x.f64(d::min(a, b, pick64, ieee))),
+        Op::v_max_f64 => k.ll_l(|a, b| x.f64(d::max(a, b, pick64, ieee))),
+        Op::v_pk_fma_f32 => k.lll_l(|a, b, c| {
+            let lo = x.pk32(s::fma(a.lo(), b.lo(), c.lo(), m.f32));
+            Long::join(lo, x.pk32(s::fma(a.hi(), b.hi(), c.hi(), m.f32)))
+        }),
+        Op::v_pk_mul_f32 => k.ll_l(|a, b| {
+            Long::join(x.pk32(s::mul(a.lo(), b.lo(), m.f32)), x.pk32(s::mul(a.hi(), b.hi(), m.f32)))
+        }),
+        Op::v_pk_add_f32 => k.ll_l(|a, b| {
+            Long::join(x.pk32(s::add(a.lo(), b.lo(), m.f32)), x.pk32(s::add(a.hi(), b.hi(), m.f32)))
+        }),
+        Op::v_pk_mov_b32 => k.ll_l(|a, b| Long::join(a.lo(), b.lo())),
+        Op::v_accvgpr_read_b32 | Op::v_accvgpr_write_b32 => k.w_w(|a| a),
+        _ => return None,
+    })
+}
+
 /// VOP1.
 #[inline(always)]
 pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     Some(match op {
-        Op::v_mov_b32 => k.w_w(|a| a),
-        Op::v_not_b32 => k.w_w(|a| !a),
         Op::v_bfrev_b32 => k.w_w(|a| a.map1(u32::reverse_bits)),
         Op::v_ffbh_u32 => k.w_w(|a| a.map1(misc::ffbh_u32)),
         Op::v_ffbl_b32 => k.w_w(|a| a.map1(misc::ffbl)),
@@ -27,19 +147,11 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_sat_pk_u8_i16 => k.w_w(|a| a.map1(packed::sat_pk_u8)),
         Op::v_screen_partition_4se_b32 => k.w_w(|a| a.map1(misc::screen_partition)),
 
-        Op::v_cvt_f32_i32 => k.w_w(|a| x.f32(cvt::f32_i32(a, m.f32))),
-        Op::v_cvt_f32_u32 => k.w_w(|a| x.f32(cvt::f32_u32(a, m.f32))),
-        Op::v_cvt_u32_f32 => k.w_w(|a| a.f2u()),
-        Op::v_cvt_i32_f32 => k.w_w(|a| a.f2i()),
         Op::v_cvt_f16_f32 => k.w_w(|a| x.f16(h::from_f32(a, &m))),
         Op::v_cvt_f32_f16 => k.w_w(|a| x.f32(h::to_f32(a, &m))),
         Op::v_cvt_rpi_i32_f32 => k.w_w(|a| a.map1(cvt::rpi)),
         Op::v_cvt_flr_i32_f32 => k.w_w(|a| a.map1(cvt::flr)),
         Op::v_cvt_off_f32_i4 => k.w_w(|a| x.f32(a.map1(cvt::off_i4))),
-        Op::v_cvt_f32_ubyte0 => k.w_w(|a| x.f32((a & w(0xff)).i2f())),
-        Op::v_cvt_f32_ubyte1 => k.w_w(|a| x.f32((a.shr(w(8)) & w(0xff)).i2f())),
-        Op::v_cvt_f32_ubyte2 => k.w_w(|a| x.f32((a.shr(w(16)) & w(0xff)).i2f())),
-        Op::v_cvt_f32_ubyte3 => k.w_w(|a| x.f32(a.shr(w(24)).i2f())),
         Op::v_cvt_i32_f64 => k.l_w(|a| a.narrow1(cvt::i32_f64)),
         Op::v_cvt_u32_f64 => k.l_w(|a| a.narrow1(cvt::u32_f64)),
         Op::v_cvt_f64_i32 => k.w_l(|a| x.f64(a.widen1(cvt::f64_i32))),
@@ -57,11 +169,6 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
             k.w_w(|a| h::input(a, m.half()).h2f().map1(|a| cvt::unorm16(a, m.f64.round)))
         }
 
-        Op::v_trunc_f32 => k.w_w(|a| x.f32(cvt::trunc_f32(a, m.f32))),
-        Op::v_ceil_f32 => k.w_w(|a| x.f32(cvt::ceil_f32(a, m.f32))),
-        Op::v_rndne_f32 => k.w_w(|a| x.f32(cvt::rndne_f32(a, m.f32))),
-        Op::v_floor_f32 => k.w_w(|a| x.f32(cvt::floor_f32(a, m.f32))),
-        Op::v_fract_f32 => k.w_w(|a| x.f32(cvt::fract_f32(a, m.f32, x.level))),
         Op::v_trunc_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::trunc))),
         Op::v_ceil_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::ceil))),
         Op::v_rndne_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::round_ties_even))),
@@ -121,39 +228,8 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop2_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let c = x.clamp;
     Some(match op {
-        Op::v_cndmask_b32 => k.wwm_w(|a, b, m| K::W::select(m, b, a)),
-        Op::v_and_b32 => k.ww_w(|a, b| a & b),
-        Op::v_or_b32 => k.ww_w(|a, b| a | b),
-        Op::v_xor_b32 => k.ww_w(|a, b| a ^ b),
-        Op::v_xnor_b32 => k.ww_w(|a, b| !(a ^ b)),
-        Op::v_add_u32 => k.ww_w(|a, b| int::add_u32(a, b, c)),
-        Op::v_sub_u32 => k.ww_w(|a, b| int::sub_u32(a, b, c)),
-        Op::v_subrev_u32 => k.ww_w(|a, b| int::sub_u32(b, a, c)),
-        Op::v_add_co_u32 | Op::v_add_u32_gfx8 => k.ww_wm(|a, b| int::add_co(a, b, c)),
-        // Signed names of GFX6 and GFX7, but the carry is unsigned and so is what CLAMP does.
-        Op::v_add_i32_gfx6 => k.ww_wm(|a, b| int::add_co(a, b, c)),
-        Op::v_sub_co_u32 | Op::v_sub_u32_gfx8 | Op::v_sub_i32_gfx6 => k.ww_wm(|a, b| int::sub_co(a, b, c)),
-        Op::v_subrev_co_u32 | Op::v_subrev_u32_gfx8 | Op::v_subrev_i32 => {
-            k.ww_wm(|a, b| int::sub_co(b, a, c))
-        }
-        Op::v_addc_co_u32 | Op::v_addc_u32 => k.wwm_wm(|a, b, m| int::addc_co(a, b, m, c)),
-        Op::v_subb_co_u32 | Op::v_subb_u32 => k.wwm_wm(|a, b, m| int::subb_co(a, b, m, c)),
-        Op::v_subbrev_co_u32 | Op::v_subbrev_u32 => k.wwm_wm(|a, b, m| int::subb_co(b, a, m, c)),
-        Op::v_mul_i32_i24 => k.ww_w(|a, b| int::mul_i24(a, b, c)),
-        Op::v_mul_u32_u24 => k.ww_w(|a, b| int::mul_u24(a, b, c)),
         Op::v_mul_hi_i32_i24 => k.ww_w(|a, b| int::i24(a).mul_hi_i(int::i24(b))),
         Op::v_mul_hi_u32_u24 => k.ww_w(|a, b| int::u24(a).mul_hi_u(int::u24(b))),
-        Op::v_min_i32 => k.ww_w(|a, b| a.min_i(b)),
-        Op::v_max_i32 => k.ww_w(|a, b| a.max_i(b)),
-        Op::v_min_u32 => k.ww_w(|a, b| a.min_u(b)),
-        Op::v_max_u32 => k.ww_w(|a, b| a.max_u(b)),
-        Op::v_lshrrev_b32 => k.ww_w(|a, b| b.shr(a)),
-        Op::v_ashrrev_i32 => k.ww_w(|a, b| b.sar(a)),
-        Op::v_lshlrev_b32 => k.ww_w(|a, b| b.shl(a)),
-        Op::v_lshr_b32 => k.ww_w(|a, b| a.shr(b)),
-        Op::v_ashr_i32 => k.ww_w(|a, b| a.sar(b)),
-        Op::v_lshl_b32 => k.ww_w(|a, b| a.shl(b)),
-        Op::v_bfm_b32 | Op::v_bfm_b32_gfx6 => k.ww_w(int::bfm),
         Op::v_bcnt_u32_b32 | Op::v_bcnt_u32_b32_gfx6 => {
             k.ww_w(|a, b| a.map2(b, |a, b| a.count_ones().wrapping_add(b)))
         }
@@ -201,34 +277,15 @@ pub fn vop2_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let ieee = m.ieee;
-    let (pick32, pick16) = (x.min_max(m.f32), HalfMode { float: x.min_max(m.f64), ..m.half() });
-    // The commonest instructions in the commonest mode, without a look at it in every lane.
-    const M: FloatMode = FloatMode::IEEE;
+    let pick16 = HalfMode { float: x.min_max(m.f64), ..m.half() };
     Some(match op {
-        Op::v_add_f32 if x.simple32 => k.ww_w(|a, b| s::add(a, b, M)),
-        Op::v_sub_f32 if x.simple32 => k.ww_w(|a, b| s::sub(a, b, M)),
-        Op::v_mul_f32 if x.simple32 => k.ww_w(|a, b| s::mul(a, b, M)),
-        Op::v_fmac_f32 if x.simple32 => k.www_w(|a, b, c| s::fma(a, b, c, M)),
-        Op::v_min_f32 if x.simple32 => k.ww_w(|a, b| s::min(a, b, M, ieee)),
-        Op::v_max_f32 if x.simple32 => k.ww_w(|a, b| s::max(a, b, M, ieee)),
-        Op::v_add_f32 => k.ww_w(|a, b| x.f32(s::add(a, b, m.f32))),
-        Op::v_sub_f32 => k.ww_w(|a, b| x.f32(s::sub(a, b, m.f32))),
-        Op::v_subrev_f32 => k.ww_w(|a, b| x.f32(s::subrev(a, b, m.f32))),
-        Op::v_mul_f32 => k.ww_w(|a, b| x.f32(s::mul(a, b, m.f32))),
         Op::v_mul_legacy_f32 | Op::v_mul_legacy_f32_gfx6 => k.ww_w(|a, b| x.f32(s::mul_legacy(a, b, m.f32))),
-        Op::v_min_f32 => k.ww_w(|a, b| x.f32(s::min(a, b, pick32, ieee))),
-        Op::v_max_f32 => k.ww_w(|a, b| x.f32(s::max(a, b, pick32, ieee))),
         // DX9 rules: the second operand unless the comparison holds.
         Op::v_min_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(a.flt(b), a, b))),
         Op::v_max_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(b.flt(a) | a.feq(b), a, b))),
-        Op::v_mac_f32 | Op::v_madmk_f32 | Op::v_madak_f32 => {
-            k.www_w(|a, b, c| x.f32(s::mad(a, b, c, m.mad32())))
-        }
         Op::v_mac_legacy_f32 => {
             k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))
         }
-        Op::v_fmac_f32 => k.www_w(|a, b, c| x.f32(s::fma(a, b, c, m.f32))),
-        Op::v_fmac_f64 => k.lll_l(|a, b, c| x.f64(d::fma(a, b, c, m.f64))),
         Op::v_dot2c_f32_f16 => k.www_w(|a, b, c| x.f32(packed::dot2_f32_f16(a, b, c))),
         Op::v_pk_fmac_f16 => k.www_w(|a, b, c| packed::fma_f16(a, b, c, m.half())),
         Op::v_ldexp_f32 | Op::v_ldexp_f32_gfx6 => {
@@ -271,20 +328,7 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let cl = x.clamp;
     Some(match op {
-        Op::v_mad_i32_i24 => k.www_w(|a, b, c| int::mad_i24(a, b, c, cl)),
-        Op::v_mad_u32_u24 => k.www_w(|a, b, c| int::mad_u24(a, b, c, cl)),
-        Op::v_bfe_u32 => k.www_w(int::bfe_u32),
-        Op::v_bfe_i32 => k.www_w(int::bfe_i32),
-        Op::v_bfi_b32 => k.www_w(|a, b, c| (a & b) | (!a & c)),
         Op::v_lerp_u8 => k.www_w(|a, b, c| a.map3(b, c, misc::lerp_u8)),
-        Op::v_alignbit_b32 => k.www_w(|a, b, c| int::align(a, b, c & w(31))),
-        Op::v_alignbyte_b32 => k.www_w(|a, b, c| int::align(a, b, (c & w(3)).shl(w(3)))),
-        Op::v_min3_i32 => k.www_w(|a, b, c| a.min_i(b).min_i(c)),
-        Op::v_max3_i32 => k.www_w(|a, b, c| a.max_i(b).max_i(c)),
-        Op::v_med3_i32 => k.www_w(int::med3_i),
-        Op::v_min3_u32 => k.www_w(|a, b, c| a.min_u(b).min_u(c)),
-        Op::v_max3_u32 => k.www_w(|a, b, c| a.max_u(b).max_u(c)),
-        Op::v_med3_u32 => k.www_w(int::med3_u),
         Op::v_sad_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u8(a, b, c, cl))),
         Op::v_sad_hi_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_hi_u8(a, b, c, cl))),
         Op::v_sad_u16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u16(a, b, c, cl))),
@@ -292,17 +336,6 @@ pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_msad_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::msad_u8(a, b, c, cl))),
         Op::v_qsad_pk_u16_u8 => k.lwl_l(|a, b, c| qsad(a, b, c, false, cl)),
         Op::v_mqsad_pk_u16_u8 => k.lwl_l(|a, b, c| qsad(a, b, c, true, cl)),
-        Op::v_lshl_b64 => k.lw_l(|a, b| a.shl(b)),
-        Op::v_lshr_b64 => k.lw_l(|a, b| a.shr(b)),
-        Op::v_ashr_i64 => k.lw_l(|a, b| a.sar(b)),
-        Op::v_lshlrev_b64 => k.wl_l(|a, b| b.shl(a)),
-        Op::v_lshrrev_b64 => k.wl_l(|a, b| b.shr(a)),
-        Op::v_ashrrev_i64 => k.wl_l(|a, b| b.sar(a)),
-        Op::v_mul_lo_u32 | Op::v_mul_lo_i32 => k.ww_w(|a, b| a * b),
-        Op::v_mul_hi_u32 => k.ww_w(|a, b| a.mul_hi_u(b)),
-        Op::v_mul_hi_i32 => k.ww_w(|a, b| a.mul_hi_i(b)),
-        Op::v_mad_u64_u32 => k.wwl_lm(|a, b, c| int::mad_u64(a, b, c, cl)),
-        Op::v_mad_i64_i32 => k.wwl_lm(|a, b, c| int::mad_i64(a, b, c, cl)),
         Op::v_mad_u16 | Op::v_mad_legacy_u16 => k.www_w(|a, b, c| int::mad_u16(a, b, c, cl)),
         Op::v_mad_i16 | Op::v_mad_legacy_i16 => k.www_w(|a, b, c| int::mad_i16(a, b, c, cl)),
         Op::v_perm_b32 => k.www_w(|a, b, c| a.map3(b, c, misc::perm)),
@@ -311,21 +344,12 @@ pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
             int::add_u32(p, c, cl)
         }),
         Op::v_mad_i32_i16 => k.www_w(|a, b, c| int::add_i32(int::i16(a) * int::i16(b), c, cl)),
-        Op::v_xad_u32 => k.www_w(|a, b, c| (a ^ b) + c),
         Op::v_min3_i16 => k.www_w(|a, b, c| int::u16(int::i16(a).min_i(int::i16(b)).min_i(int::i16(c)))),
         Op::v_max3_i16 => k.www_w(|a, b, c| int::u16(int::i16(a).max_i(int::i16(b)).max_i(int::i16(c)))),
         Op::v_med3_i16 => k.www_w(|a, b, c| int::u16(int::med3_i(int::i16(a), int::i16(b), int::i16(c)))),
         Op::v_min3_u16 => k.www_w(|a, b, c| int::u16(a).min_u(int::u16(b)).min_u(int::u16(c))),
         Op::v_max3_u16 => k.www_w(|a, b, c| int::u16(a).max_u(int::u16(b)).max_u(int::u16(c))),
         Op::v_med3_u16 => k.www_w(|a, b, c| int::med3_u(int::u16(a), int::u16(b), int::u16(c))),
-        Op::v_lshl_add_u32 => k.www_w(|a, b, c| a.shl(b) + c),
-        Op::v_add_lshl_u32 => k.www_w(|a, b, c| (a + b).shl(c)),
-        Op::v_add3_u32 => k.www_w(|a, b, c| a + b + c),
-        Op::v_lshl_or_b32 => k.www_w(|a, b, c| a.shl(b) | c),
-        Op::v_and_or_b32 => k.www_w(|a, b, c| (a & b) | c),
-        Op::v_or3_b32 => k.www_w(|a, b, c| a | b | c),
-        Op::v_add_i32 => k.ww_w(|a, b| int::add_i32(a, b, cl)),
-        Op::v_sub_i32 => k.ww_w(|a, b| int::sub_i32(a, b, cl)),
         Op::v_add_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) + int::i16(b), cl)),
         Op::v_sub_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) - int::i16(b), cl)),
         Op::v_pack_b32_f16 => k.ww_w(|a, b| {
@@ -354,16 +378,11 @@ fn qsad<D: Long>(a: D, b: D::Word, c: D, mask: bool, clamp: bool) -> D {
 pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let (ieee, hm) = (m.ieee, m.half());
-    let (pick32, pick64) = (x.min_max(m.f32), x.min_max(m.f64));
-    const M: FloatMode = FloatMode::IEEE;
+    let pick32 = x.min_max(m.f32);
     Some(match op {
-        Op::v_fma_f32 if x.simple32 => k.www_w(|a, b, c| s::fma(a, b, c, M)),
-        Op::v_mad_f32 => k.www_w(|a, b, c| x.f32(s::mad(a, b, c, m.mad32()))),
         Op::v_mad_legacy_f32 => {
             k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))
         }
-        Op::v_fma_f32 => k.www_w(|a, b, c| x.f32(s::fma(a, b, c, m.f32))),
-        Op::v_fma_f64 => k.lll_l(|a, b, c| x.f64(d::fma(a, b, c, m.f64))),
         Op::v_cubeid_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_id))),
         Op::v_cubesc_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_sc))),
         Op::v_cubetc_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_tc))),
@@ -403,10 +422,6 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
             let scaled = a.map3(b, c, |a, b, c| div::fmas_f64(a, b, c, keep));
             x.f64(Long::select(v, scaled, d::fma(a, b, c, keep)))
         }),
-        Op::v_add_f64 => k.ll_l(|a, b| x.f64(d::add(a, b, m.f64))),
-        Op::v_mul_f64 => k.ll_l(|a, b| x.f64(d::mul(a, b, m.f64))),
-        Op::v_min_f64 => k.ll_l(|a, b| x.f64(d::min(a, b, pick64, ieee))),
-        Op::v_max_f64 => k.ll_l(|a, b| x.f64(d::max(a, b, pick64, ieee))),
         Op::v_ldexp_f64 => k.lw_l(|a, b| x.f64(a.map_w(b, |a, b| d::ldexp(a, b, m.f64)))),
         Op::v_trig_preop_f64 => k.lw_l(|a, b| x.f64(d::output(a.map_w(b, div::trig_preop), m.f64))),
         Op::v_mad_f16 | Op::v_mad_legacy_f16 => k.www_w(|a, b, c| x.f16(h::mad(a, b, c, hm))),
@@ -436,8 +451,6 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop3p<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let (hm, cl, ieee) = (m.half(), x.clamp, m.ieee);
-    let half = |r: K::W| packed::clamp_f16(r, cl, m.dx10_clamp);
-    let single = |r: K::W| if cl { s::clamp(r, m.dx10_clamp) } else { r };
     Some(match op {
         Op::v_pk_mad_i16 => k.www_w(|a, b, c| packed::pk3(a, b, c, |a, b, c| int::mad_i16(a, b, c, cl))),
         Op::v_pk_mad_u16 => k.www_w(|a, b, c| packed::pk3(a, b, c, |a, b, c| int::mad_u16(a, b, c, cl))),
@@ -457,33 +470,26 @@ pub fn vop3p<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_pk_min_i16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::i16(a).min_i(int::i16(b)))),
         Op::v_pk_max_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| a.max_u(b))),
         Op::v_pk_min_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| a.min_u(b))),
-        Op::v_pk_fma_f16 => k.www_w(|a, b, c| half(packed::fma_f16(a, b, c, hm))),
-        Op::v_pk_add_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::add(a, b, hm)))),
-        Op::v_pk_mul_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::mul(a, b, hm)))),
-        Op::v_pk_min_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::min(a, b, hm, ieee)))),
-        Op::v_pk_max_f16 => k.ww_w(|a, b| half(packed::pk2(a, b, |a, b| h::max(a, b, hm, ieee)))),
-        Op::v_fma_mix_f32 => k.www_w(|a, b, c| single(packed::mix(a, b, c, &m, true))),
-        Op::v_mad_mix_f32 => k.www_w(|a, b, c| single(packed::mix(a, b, c, &m, false))),
+        Op::v_pk_fma_f16 => k.www_w(|a, b, c| x.pk16(packed::fma_f16(a, b, c, hm))),
+        Op::v_pk_add_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::add(a, b, hm)))),
+        Op::v_pk_mul_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::mul(a, b, hm)))),
+        Op::v_pk_min_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::min(a, b, hm, ieee)))),
+        Op::v_pk_max_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::max(a, b, hm, ieee)))),
+        Op::v_fma_mix_f32 => k.www_w(|a, b, c| x.pk32(packed::mix(a, b, c, &m, true))),
+        Op::v_mad_mix_f32 => k.www_w(|a, b, c| x.pk32(packed::mix(a, b, c, &m, false))),
         Op::v_fma_mixlo_f16 | Op::v_fma_mixhi_f16 => {
-            k.www_w(|a, b, c| half(packed::mix_f16(a, b, c, &m, true)))
+            k.www_w(|a, b, c| x.pk16(packed::mix_f16(a, b, c, &m, true)))
         }
         Op::v_mad_mixlo_f16 | Op::v_mad_mixhi_f16 => {
-            k.www_w(|a, b, c| half(packed::mix_f16(a, b, c, &m, false)))
+            k.www_w(|a, b, c| x.pk16(packed::mix_f16(a, b, c, &m, false)))
         }
-        Op::v_dot2_f32_f16 => k.www_w(|a, b, c| single(packed::dot2_f32_f16(a, b, c))),
+        Op::v_dot2_f32_f16 => k.www_w(|a, b, c| x.pk32(packed::dot2_f32_f16(a, b, c))),
         Op::v_dot2_i32_i16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 16, cl))),
         Op::v_dot4_i32_i8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 8, cl))),
         Op::v_dot8_i32_i4 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 4, cl))),
         Op::v_dot2_u32_u16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 16, cl))),
         Op::v_dot4_u32_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 8, cl))),
         Op::v_dot8_u32_u4 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 4, cl))),
-        Op::v_pk_fma_f32 => {
-            k.lll_l(|a, b, c| packed::long3(a, b, c, |a, b, c| single(s::fma(a, b, c, m.f32))))
-        }
-        Op::v_pk_mul_f32 => k.ll_l(|a, b| packed::long2(a, b, |a, b| single(s::mul(a, b, m.f32)))),
-        Op::v_pk_add_f32 => k.ll_l(|a, b| packed::long2(a, b, |a, b| single(s::add(a, b, m.f32)))),
-        Op::v_pk_mov_b32 => k.ll_l(|a, b| Long::join(a.lo(), b.lo())),
-        Op::v_accvgpr_read_b32 | Op::v_accvgpr_write_b32 => k.w_w(|a| a),
         _ => return None,
     })
 }

@@ -47,7 +47,9 @@ fn main() {
     let memory = Memory::new();
     // SAFETY: `object` outlives every run.
     unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("one range") };
-    for simd in Simd::available() {
+    for simd in
+        Simd::available().into_iter().filter(|s| std::env::args().nth(1).is_none_or(|a| a == s.name()))
+    {
         for (what, exec) in [("full", !0u64), ("partial", 0x5a5a_5a5a_ffff_0f0f)] {
             let engine = Interp::with_simd(target, simd);
             let mut wave = Wave::new(&target, Shape { vgprs: 32, agprs: 0 });

@@ -25,6 +25,7 @@ pub mod mem;
 mod program;
 pub mod simd;
 pub mod state;
+mod strip;
 mod trap;
 
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};

@@ -5,6 +5,7 @@ use crate::engine::{CounterClass, Counters};
 use crate::interp::data_registers;
 use crate::mem::Memory;
 use crate::state::{Shape, Wave};
+use crate::strip::LaneOps;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::{Access, Class, state};
 use wavemill_isa::{
@@ -14,6 +15,7 @@ use wavemill_sem::compare::Compare;
 use wavemill_sem::fidelity::{self, Family, Fidelity};
 use wavemill_sem::gws::Request;
 use wavemill_sem::memory::Access as MemAccess;
+use wavemill_sem::modify::Merge;
 use wavemill_sem::{memory, mfma, salu};
 
 /// Where a source comes from.
@@ -29,19 +31,6 @@ pub(crate) enum Src {
     Const(u64),
     /// Apertures, VCCZ, EXECZ, SCC, LDS_DIRECT: by operand code.
     Special(u8),
-}
-
-/// What happens to the bits of a 32-bit destination that the result does not have.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Merge {
-    /// The result is the whole register.
-    Whole,
-    /// The low half is the result, the high half stays.
-    Low,
-    /// The high half is the result, the low half stays.
-    High,
-    /// SDWA: DST_SEL and DST_UNUSED.
-    Sdwa(u8, u8),
 }
 
 /// SDWA source selection.
@@ -116,7 +105,8 @@ pub(crate) struct Inst {
     pub carry: u8,
     pub clamp: bool,
     pub omod: u8,
-    pub merge: Merge,
+    /// The result is part of its register.
+    pub merge: Option<Merge>,
     /// Sources need no modification.
     pub plain: bool,
     pub modifiers: Modifiers,
@@ -162,6 +152,8 @@ impl Layout {
 pub(crate) struct Block {
     pub layout: Layout,
     pub insts: Box<[Inst]>,
+    /// The same instructions as the vector kernels want them.
+    pub lane_ops: LaneOps,
     /// Bytes.
     pub len: u32,
     pub counters: Counters,
@@ -189,7 +181,13 @@ pub(crate) fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, layout: 
             break;
         }
     }
-    Block { layout, insts: insts.into(), len: at.wrapping_sub(pc) as u32, counters }
+    Block {
+        layout,
+        lane_ops: LaneOps::of(&insts),
+        insts: insts.into(),
+        len: at.wrapping_sub(pc) as u32,
+        counters,
+    }
 }
 
 /// Adds an instruction to the counters.
@@ -300,7 +298,7 @@ impl Inst {
             carry: regs::VCC as u8,
             clamp: false,
             omod: 0,
-            merge: Merge::Whole,
+            merge: None,
             plain: true,
             modifiers: Modifiers { op_sel_hi: 7, ..Modifiers::default() },
             access: None,
@@ -560,7 +558,7 @@ impl Resolver {
                 if row.enc != Enc::Vopc {
                     out.omod = if self.level.is_gfx9() { bits::SDWA_OMOD.get(word) as u8 } else { 0 };
                     out.merge =
-                        Merge::Sdwa(bits::SDWA_DST_SEL.get(word) as u8, bits::SDWA_DST_U.get(word) as u8);
+                        Merge::sdwa(bits::SDWA_DST_SEL.get(word) as u8, bits::SDWA_DST_U.get(word) as u8);
                 }
             }
             Form::Dpp => {
@@ -623,23 +621,19 @@ impl Resolver {
     fn merge(&self, out: &mut Inst) {
         let row = self.inst.row;
         let Some(d) = row.operand(Role::Vdst) else { return };
-        if d.ty.bits != 16 || d.ty.count != 1 || out.merge != Merge::Whole {
+        if d.ty.bits != 16 || d.ty.count != 1 || self.inst.form == Form::Sdwa {
             return;
         }
         let high = out.modifiers.op_sel & 8 != 0;
         out.merge = match row.op {
-            Op::v_fma_mixhi_f16 | Op::v_mad_mixhi_f16 => Merge::High,
-            Op::v_fma_mixlo_f16 | Op::v_mad_mixlo_f16 => Merge::Low,
+            Op::v_fma_mixhi_f16 | Op::v_mad_mixhi_f16 => Some(Merge::HIGH),
+            Op::v_fma_mixlo_f16 | Op::v_mad_mixlo_f16 => Some(Merge::LOW),
             // GFX8 zeroes the upper half, as it does for all (LLVM's `zeroesHigh16BitsOfDest`).
-            Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 if self.level.is_gfx9() => Merge::Low,
+            Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 if self.level.is_gfx9() => Some(Merge::LOW),
             _ if row.has(flag::OP_SEL) && self.level.is_gfx9() => {
-                if high {
-                    Merge::High
-                } else {
-                    Merge::Low
-                }
+                Some(if high { Merge::HIGH } else { Merge::LOW })
             }
-            _ => Merge::Whole,
+            _ => None,
         };
     }
 

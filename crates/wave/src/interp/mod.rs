@@ -1,13 +1,13 @@
 //! The interpreter: decodes blocks once, then executes them instruction by instruction.
 //!
-//! [`frame`] applies `sem`'s meanings to registers; [`valu`] fetches operands for it and writes results; [`control`]
-//! has scalar and program control, [`smem`], [`lds`] and [`vmem`] memory, [`matrix`] MFMA.
+//! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
+//! them runs a strip; [`control`] has scalar and program control, [`smem`], [`lds`] and [`vmem`] memory, [`matrix`] MFMA.
 
 mod control;
 mod format;
-mod frame;
 mod hwreg;
 mod image;
+pub(crate) mod kernels;
 mod lds;
 mod matrix;
 mod registers;
@@ -24,13 +24,14 @@ use crate::mem::Memory;
 use crate::program::{self, Block, Inst, Layout, Run};
 use crate::simd::Simd;
 use crate::state::{Vgpr, Wave, mode};
-use frame::{Frame, Kernels, kernels};
+use crate::strip::Task;
 pub(crate) use image::data_registers;
+use kernels::{Kernels, Temps, kernels};
 use std::collections::HashMap;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use wavemill_isa::{Decoder, Target};
-use wavemill_sem::{Context, Mode};
+use wavemill_sem::Mode;
 
 /// Bytes of code that are looked up together.
 const PAGE: u64 = 4096;
@@ -58,12 +59,6 @@ enum Next {
     Refetch,
 }
 
-/// Registers for values on their way: splats and modified sources, three operands of up to two registers, and results.
-struct Temps {
-    src: [[Vgpr; 2]; 3],
-    dst: [Vgpr; 2],
-}
-
 /// A wave being run.
 struct Exec<'a> {
     wave: &'a mut Wave,
@@ -72,9 +67,8 @@ struct Exec<'a> {
     kernels: &'static Kernels,
     /// Taken apart whenever MODE changes.
     mode: Mode,
-    frame: Frame,
-    /// Mode and modifiers, for kernels.
-    x: Context,
+    /// See [`Exec::ordinary`]; kept up to date with MODE.
+    ordinary: bool,
     temps: Box<Temps>,
     /// Address of the running block.
     block: u64,
@@ -121,17 +115,15 @@ impl Interp {
 
 impl Engine for Interp {
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
-        let level = self.target().level();
         if let Some(event) = wave.attend() {
             return event;
         }
-        let mode = Mode::new(wave.mode, level);
+        let mode = Mode::new(wave.mode, wave.level);
         let mut layout = Layout::of(wave);
         let zero = Vgpr([0; 64]);
         let mut exec = Exec {
             mode,
-            frame: Frame::new(),
-            x: Context::new(mode, false, 0, level),
+            ordinary: false,
             temps: Box::new(Temps { src: [[zero; 2]; 3], dst: [zero; 2] }),
             kernels: self.kernels,
             block: wave.pc,
@@ -141,6 +133,7 @@ impl Engine for Interp {
             group,
             memory,
         };
+        exec.mode_changed();
         let mut spent = 0;
         let mut base = !0;
         let mut page = None;
@@ -188,16 +181,17 @@ impl Exec<'_> {
 
     fn run_block(&mut self, pc: u64, block: &Block) -> Next {
         self.block = pc;
-        for (i, inst) in block.insts.iter().enumerate() {
+        let mut at = 0;
+        while let Some(op) = block.lane_ops.list.get(at) {
+            if op.task != Task::Leave {
+                at = self.strip(block, at);
+                continue;
+            }
+            let (i, inst) = (at, &block.insts[at]);
+            at += 1;
             let stop = match inst.run {
-                Run::Valu(family) => {
-                    self.valu(inst, family);
-                    continue;
-                }
-                Run::Compare(c) => {
-                    self.compare(inst, c);
-                    continue;
-                }
+                // These are the strips above.
+                Run::Valu(_) | Run::Compare(_) => continue,
                 Run::Salu => {
                     self.salu(inst);
                     continue;
@@ -289,7 +283,7 @@ impl Exec<'_> {
     fn mode_changed(&mut self) {
         self.layout = Layout::of(self.wave);
         self.mode = Mode::new(self.wave.mode, self.wave.level);
-        self.x.mode = self.mode;
+        self.ordinary = self.ordinary();
     }
 
     /// VSKIP: vector instructions do nothing (manual 3.5).

@@ -310,6 +310,26 @@ impl Word for Z16 {
         unsafe { Z16(_mm512_castps_si512(_mm512_cvtepi32_ps(self.0))) }
     }
     #[inline(always)]
+    fn f2i(self) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe {
+            let a = _mm512_castsi512_ps(self.0);
+            // Too small gives the least number as it is; NaN gives zero.
+            let large = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, _mm512_set1_ps(2_147_483_648.0));
+            let r = _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, a), a);
+            Z16(_mm512_mask_mov_epi32(r, large, _mm512_set1_epi32(i32::MAX)))
+        }
+    }
+    #[inline(always)]
+    fn f2u(self) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe {
+            let a = _mm512_castsi512_ps(self.0);
+            // Too large gives all ones as it is; negative numbers and NaN give zero.
+            Z16(_mm512_maskz_cvttps_epu32(_mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, _mm512_setzero_ps()), a))
+        }
+    }
+    #[inline(always)]
     fn h2f(self) -> Self {
         // SAFETY: only reached from the AVX-512 instance.
         unsafe { Z16(_mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(self.0)))) }
@@ -331,6 +351,15 @@ impl Word for Z16 {
     }
 }
 
+/// The same value, but the compiler does not know: it would make a masked store of a blend and a store.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn opaque(mut v: __m512i) -> __m512i {
+    // SAFETY: does nothing.
+    unsafe { std::arch::asm!("/* {0} */", inout(zmm_reg) v, options(pure, nomem, nostack, preserves_flags)) };
+    v
+}
+
 impl V16 for Z16 {
     #[inline(always)]
     unsafe fn load(p: *const u32) -> Self {
@@ -341,6 +370,11 @@ impl V16 for Z16 {
     unsafe fn store(self, p: *mut u32) {
         // SAFETY: the caller's promise; AVX-512 as above.
         unsafe { _mm512_store_si512(p.cast(), self.0) }
+    }
+    #[inline(always)]
+    unsafe fn store_active(self, active: Bits, p: *mut u32) {
+        // SAFETY: the caller's promise; AVX-512 as above.
+        unsafe { Z16(opaque(Self::select(active, self, Self::load(p)).0)).store(p) }
     }
     #[inline(always)]
     fn to_array(self) -> [u32; 16] {

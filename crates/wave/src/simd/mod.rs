@@ -132,6 +132,16 @@ pub(crate) trait V16: Word<Mask = Bits, Long: L16<Self>> {
     /// # Safety
     /// `p` must be writable for 64 bytes and aligned to 64.
     unsafe fn store(self, p: *mut u32);
+    /// Writes the lanes of a mask. All sixteen dwords are stored, the others as they were: a load of what a store of
+    /// some lanes wrote would wait for it.
+    ///
+    /// # Safety
+    /// As for `store`.
+    #[inline(always)]
+    unsafe fn store_active(self, active: Bits, p: *mut u32) {
+        // SAFETY: the caller's promise.
+        unsafe { Self::select(active, self, Self::load(p)).store(p) }
+    }
     /// As an array.
     fn to_array(self) -> [u32; 16];
     /// From an array.

@@ -158,6 +158,16 @@ impl V16 for P16 {
         // SAFETY: the caller's promise.
         unsafe { p.cast::<P16>().write(self) }
     }
+    // Not inlined: it would be a large part of every instruction's code.
+    #[inline(never)]
+    unsafe fn store_active(self, active: Bits, p: *mut u32) {
+        for (i, v) in self.0.into_iter().enumerate() {
+            if active.0 >> i & 1 != 0 {
+                // SAFETY: the caller's promise.
+                unsafe { p.add(i).write(v) };
+            }
+        }
+    }
     #[inline(always)]
     fn to_array(self) -> [u32; 16] {
         self.0

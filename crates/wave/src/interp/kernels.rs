@@ -1,0 +1,527 @@
+//! Applying meanings to registers, sixteen lanes at a time.
+//!
+//! [`strip`] runs consecutive vector instructions. Its fast instance, one function per back end, has the common
+//! instructions inside: no call for each, and a mode the compiler knows, the one nearly all code runs in (round to
+//! nearest, denormals kept, no CLAMP or OMOD). Whatever else there is goes to a handler per family; the other instance
+//! of `strip` sends everything there.
+
+use crate::simd::{Bits, Simd, V16, portable::P16};
+use crate::state::Vgpr;
+use crate::strip::{Base, Dpp, Extra, From, LaneOp, Source, Splat, TEMP_RESULT, Task};
+use std::marker::PhantomData;
+use wavemill_isa::Level;
+use wavemill_sem::apply::{Apply, Context, L, M};
+use wavemill_sem::lanes::Long;
+use wavemill_sem::{FloatMode, Mode, compare, valu};
+
+/// Registers for values on their way: modified sources, three operands of up to two registers, and results.
+#[repr(C)]
+pub(crate) struct Temps {
+    pub src: [[Vgpr; 2]; 3],
+    pub dst: [Vgpr; 2],
+}
+
+/// What a strip works on. The pointers are valid for the call, the registers and temporaries aligned to 64 bytes.
+pub(crate) struct Env<'a> {
+    /// First lane of the first register of the file.
+    pub file: *mut u32,
+    /// The 128 scalar registers.
+    pub sgprs: *mut u32,
+    pub temps: *mut Temps,
+    pub consts: &'a [Splat],
+    pub extras: &'a [Extra],
+    /// Values of [`From::Special`] sources.
+    pub special: [u64; 3],
+    pub mode: Mode,
+    pub level: Level,
+    /// Always 4, but the compiler does not know.
+    pub chunks: usize,
+}
+
+impl Env<'_> {
+    #[inline(always)]
+    unsafe fn base(&self, base: Base) -> *const u32 {
+        match base {
+            Base::File => self.file,
+            Base::Consts => self.consts.as_ptr().cast(),
+            Base::Temps => self.temps.cast(),
+        }
+    }
+
+    /// Two scalar registers; the last one has no successor.
+    #[inline(always)]
+    unsafe fn pair(&self, code: u8) -> u64 {
+        // SAFETY: codes are below 128 (decoding saw to it).
+        unsafe {
+            let p = self.sgprs.add(code as usize);
+            if code < 127 { p.cast::<u64>().read_unaligned() } else { p.read() as u64 }
+        }
+    }
+
+    /// Writes two scalar registers at once, so that a later read of both finds them in one piece.
+    #[inline(always)]
+    unsafe fn set_pair(&self, code: u8, value: u64) {
+        // SAFETY: as above.
+        unsafe {
+            let p = self.sgprs.add(code as usize & 127);
+            if code < 127 { p.cast::<u64>().write_unaligned(value) } else { p.write(value as u32) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn exec(&self) -> u64 {
+        // SAFETY: registers 126 and 127.
+        unsafe { self.sgprs.add(126).cast::<u64>().read_unaligned() }
+    }
+}
+
+/// Applies the meaning of one op with one back end.
+struct Kernel<'a, V, const FAST: bool> {
+    env: &'a Env<'a>,
+    op: &'a LaneOp,
+    /// Active lanes.
+    exec: u64,
+    back_end: PhantomData<V>,
+}
+
+impl<'a, V: V16, const FAST: bool> Kernel<'a, V, FAST> {
+    #[inline(always)]
+    fn new(env: &'a Env, op: &'a LaneOp, exec: u64) -> Self {
+        Kernel { env, op, exec, back_end: PhantomData }
+    }
+
+    /// How many times sixteen lanes there are. The fast instance's loops are unrolled; the others are not worth the code.
+    #[inline(always)]
+    fn chunks(&self) -> usize {
+        if FAST { 4 } else { self.env.chunks }
+    }
+
+    #[inline(always)]
+    fn source(&self, i: usize) -> (*const u32, Source) {
+        let s = self.op.src[i];
+        // SAFETY: offsets lie inside what the base points to (decoding saw to it).
+        unsafe { (self.env.base(s.base).add(s.at as usize), s) }
+    }
+
+    #[inline(always)]
+    fn w(&self, (p, s): (*const u32, Source), chunk: usize) -> V {
+        // SAFETY: an aligned register or value that has these lanes.
+        unsafe { V::load(p.add(s.stride as usize * chunk)) }
+    }
+
+    #[inline(always)]
+    fn l(&self, (p, s): (*const u32, Source), chunk: usize) -> V::Long {
+        // SAFETY: as above; 64-bit operands have a second register behind the first.
+        unsafe {
+            let p = p.add(s.stride as usize * chunk);
+            V::Long::join(V::load(p), V::load(p.add(s.hi as usize)))
+        }
+    }
+
+    /// The first register of the result.
+    #[inline(always)]
+    fn result(&self) -> *mut u32 {
+        let (file, temps) = (self.env.file, self.env.temps.cast::<u32>());
+        // SAFETY: a register of the file or of the temporaries.
+        unsafe { if self.op.merges { temps } else { file }.add(self.op.dst as usize) }
+    }
+
+    #[inline(always)]
+    fn put(&self, dst: *mut u32, r: V, register: usize, chunk: usize) {
+        // SAFETY: aligned registers with room for the result.
+        unsafe {
+            let p = dst.add(register * 64 + chunk * 16);
+            if self.exec == !0 {
+                r.store(p);
+            } else {
+                r.store_active(Bits((self.exec >> (16 * chunk)) as u16), p);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put_l(&self, dst: *mut u32, r: V::Long, chunk: usize) {
+        self.put(dst, r.lo(), 0, chunk);
+        self.put(dst, r.hi(), 1, chunk);
+    }
+
+    /// The lane mask an instruction has made goes to its scalar registers, and with V_CMPX to EXEC.
+    #[inline(always)]
+    fn put_mask(&self, mask: u64) {
+        let mask = mask & self.exec;
+        // SAFETY: scalar registers.
+        unsafe {
+            if self.op.sdst != 255 {
+                self.env.set_pair(self.op.sdst, mask);
+            }
+            if self.op.compare.exec {
+                self.env.set_pair(126, mask);
+            }
+        }
+    }
+}
+
+macro_rules! kernel {
+    ($($name:ident($($arg:ident $n:tt),*) $res:ident;)*) => {
+        impl<V: V16, const FAST: bool> Apply for Kernel<'_, V, FAST> {
+            type W = V;
+            type Out = ();
+            $(
+                #[inline(always)]
+                fn $name(self, f: impl Fn($(kernel!(@ty $arg)),*) -> kernel!(@ty $res)) {
+                    let src = ($(kernel!(@source self $arg $n),)*);
+                    let dst = kernel!(@dst self $res);
+                    #[allow(unused_mut)] // some have no mask
+                    let mut mask = 0u64;
+                    for c in 0..self.chunks() {
+                        let r = f($(kernel!(@get self $arg src.$n, c)),*);
+                        kernel!(@put self dst $res r, c, mask);
+                    }
+                    kernel!(@done self $res mask);
+                }
+            )*
+        }
+    };
+    (@ty w) => { V };
+    (@ty i) => { V };
+    (@ty l) => { L<Self> };
+    (@ty m) => { M<Self> };
+    (@ty wm) => { (V, M<Self>) };
+    (@ty lm) => { (L<Self>, M<Self>) };
+    (@source $k:ident w $n:tt) => { $k.source($n) };
+    (@source $k:ident l $n:tt) => { $k.source($n) };
+    // SAFETY: a scalar register's code.
+    (@source $k:ident m $n:tt) => { unsafe { $k.env.pair($k.op.carry) } };
+    (@source $k:ident i $n:tt) => { () };
+    (@get $k:ident w $s:expr, $c:ident) => { $k.w($s, $c) };
+    (@get $k:ident l $s:expr, $c:ident) => { $k.l($s, $c) };
+    (@get $k:ident m $s:expr, $c:ident) => { Bits(($s >> (16 * $c)) as u16) };
+    (@get $k:ident i $s:expr, $c:ident) => { lane_numbers::<V>($c) };
+    (@dst $k:ident m) => { () };
+    (@dst $k:ident $res:ident) => { $k.result() };
+    (@put $k:ident $d:ident w $r:ident, $c:ident, $m:ident) => { $k.put($d, $r, 0, $c) };
+    (@put $k:ident $d:ident l $r:ident, $c:ident, $m:ident) => { $k.put_l($d, $r, $c) };
+    (@put $k:ident $d:ident m $r:ident, $c:ident, $m:ident) => {{
+        let () = $d;
+        $m |= ($r.0 as u64) << (16 * $c)
+    }};
+    (@put $k:ident $d:ident wm $r:ident, $c:ident, $m:ident) => {{
+        $k.put($d, $r.0, 0, $c);
+        $m |= ($r.1.0 as u64) << (16 * $c)
+    }};
+    (@put $k:ident $d:ident lm $r:ident, $c:ident, $m:ident) => {{
+        $k.put_l($d, $r.0, $c);
+        $m |= ($r.1.0 as u64) << (16 * $c)
+    }};
+    (@done $k:ident w $m:ident) => { let _ = $m; };
+    (@done $k:ident l $m:ident) => { let _ = $m; };
+    (@done $k:ident $res:ident $m:ident) => { $k.put_mask($m) };
+}
+kernel! {
+    w_w(w 0) w;
+    ww_w(w 0, w 1) w;
+    www_w(w 0, w 1, w 2) w;
+    wwi_w(w 0, w 1, i 2) w;
+    wwm_w(w 0, w 1, m 2) w;
+    wwwm_w(w 0, w 1, w 2, m 3) w;
+    ww_wm(w 0, w 1) wm;
+    wwm_wm(w 0, w 1, m 2) wm;
+    www_wm(w 0, w 1, w 2) wm;
+    ww_m(w 0, w 1) m;
+    l_w(l 0) w;
+    w_l(w 0) l;
+    l_l(l 0) l;
+    ll_l(l 0, l 1) l;
+    lll_l(l 0, l 1, l 2) l;
+    lllm_l(l 0, l 1, l 2, m 3) l;
+    lll_lm(l 0, l 1, l 2) lm;
+    wl_l(w 0, l 1) l;
+    lw_l(l 0, w 1) l;
+    lwl_l(l 0, w 1, l 2) l;
+    wwl_lm(w 0, w 1, l 2) lm;
+    ll_m(l 0, l 1) m;
+    lw_m(l 0, w 1) m;
+}
+
+/// The numbers of a chunk's lanes.
+#[inline(always)]
+fn lane_numbers<V: V16>(chunk: usize) -> V {
+    V::from_array(std::array::from_fn(|i| (chunk * 16 + i) as u32))
+}
+
+/// Runs a op; the mask has the active lanes.
+type Handler = unsafe fn(&LaneOp, &Env, u64);
+
+/// What a back end has for what is not common, and around instructions.
+struct Handlers {
+    /// By [`Task`].
+    tasks: [Handler; 10],
+    /// [`prepare`].
+    before: unsafe fn(&Env, &Extra, u64) -> u64,
+    /// [`finish`].
+    after: unsafe fn(&Env, &Extra, u64),
+}
+
+/// Runs ops until one that is not for this instance, and returns how many ran.
+///
+/// # Safety
+/// See [`Kernels::fast`].
+#[inline(always)]
+unsafe fn strip<V: V16, const FAST: bool>(ops: &[LaneOp], env: &Env, handlers: &Handlers) -> usize {
+    let x = usual(env.mode.ieee, env.level);
+    for (n, op) in ops.iter().enumerate() {
+        let task = if FAST { op.fast } else { op.task };
+        if task == Task::Leave {
+            return n;
+        }
+        // SAFETY: the caller's promise about `env`; the handlers are of this back end.
+        let mut exec = unsafe { env.exec() };
+        let extra = if op.extra == 0 { None } else { env.extras.get(op.extra as usize - 1) };
+        if let Some(extra) = extra {
+            // SAFETY: as above.
+            exec = unsafe { (handlers.before)(env, extra, exec) };
+        }
+        match task {
+            Task::Common if FAST => {
+                let k = Kernel::<V, true>::new(env, op, exec);
+                let _ = valu::common(op.op, k, &x);
+            }
+            Task::CompareCommon if FAST => {
+                let k = Kernel::<V, true>::new(env, op, exec);
+                let _ = compare::common(op.compare, k, &x);
+            }
+            // SAFETY: as above.
+            _ => unsafe { (handlers.tasks[task as usize])(op, env, exec) },
+        }
+        if let Some(extra) = extra
+            && op.merges
+        {
+            // SAFETY: as above.
+            unsafe { (handlers.after)(env, extra, exec) };
+        }
+    }
+    ops.len()
+}
+
+/// What the fast instance knows about modes and modifiers. Common instructions that do not clamp look at nothing else.
+#[inline(always)]
+fn usual(ieee: bool, level: Level) -> Context {
+    let (f32, f64) = (FloatMode::IEEE, FloatMode::IEEE);
+    Context::new(Mode { f32, f64, ieee, dx10_clamp: true, fp16_ovfl: false }, false, 0, level)
+}
+
+/// Makes the sources that are not simply registers or constants. Returns the lanes that are active, which DPP narrows.
+#[inline(always)]
+unsafe fn prepare<V: V16>(env: &Env, extra: &Extra, exec: u64) -> u64 {
+    let mut active = exec;
+    for (i, p) in extra.prepare.iter().enumerate() {
+        let Some(p) = p else { continue };
+        // SAFETY: the temporary of source `i`; scalar codes are below 128; other sources are as for kernels.
+        unsafe {
+            let out = env.temps.cast::<[[Vgpr; 2]; 3]>().cast::<[Vgpr; 2]>().add(i).cast::<u32>();
+            let (source, hi, chunks) = match p.from {
+                From::Sgpr(code) => {
+                    let value = env.pair(code);
+                    let (lo, hi) =
+                        p.change.apply(V::splat(value as u32), V::splat((value >> 32) as u32), &env.mode);
+                    lo.store(out);
+                    hi.store(out.add(16));
+                    continue;
+                }
+                From::Special(_) => {
+                    let value = env.special[i];
+                    let (lo, hi) =
+                        p.change.apply(V::splat(value as u32), V::splat((value >> 32) as u32), &env.mode);
+                    lo.store(out);
+                    hi.store(out.add(16));
+                    continue;
+                }
+                From::Source(s) => {
+                    let chunks = if s.stride == 0 { 1 } else { 4 };
+                    (env.base(s.base).add(s.at as usize), s.hi as usize, chunks)
+                }
+            };
+            let source = match (&extra.dpp, i) {
+                (Some(dpp), 0) => {
+                    active = move_lanes(dpp, source, out, 1 + p.long as usize, exec);
+                    out.cast_const()
+                }
+                _ => source,
+            };
+            for c in 0..chunks {
+                let lo = V::load(source.add(16 * c));
+                let high = if p.long { V::load(source.add(16 * c + hi)) } else { lo };
+                let (lo, high) = p.change.apply(lo, high, &env.mode);
+                lo.store(out.add(16 * c));
+                if p.long {
+                    high.store(out.add(16 * c + hi));
+                }
+            }
+        }
+    }
+    active
+}
+
+/// DPP: moves lanes, and returns the active ones: those without a source are off unless bound control gives zero.
+unsafe fn move_lanes(dpp: &Dpp, from: *const u32, to: *mut u32, registers: usize, exec: u64) -> u64 {
+    let mut has = 0u64;
+    for (n, &s) in dpp.from.iter().enumerate() {
+        // An inactive source lane counts as out of bounds.
+        let there = dpp.exists >> n & exec >> s & 1;
+        has |= there << n;
+        for r in 0..registers {
+            // SAFETY: lanes of the caller's registers.
+            unsafe {
+                to.add(64 * r + n).write(from.add(64 * r + s as usize).read() & (there as u32).wrapping_neg())
+            };
+        }
+    }
+    exec & dpp.enabled & if dpp.bound { !0 } else { has }
+}
+
+/// Takes a partial result over into its register.
+#[inline(always)]
+unsafe fn finish<V: V16>(env: &Env, extra: &Extra, exec: u64) {
+    let Some((merge, dst)) = extra.merge else { return };
+    for c in 0..4 {
+        // SAFETY: aligned registers of the temporaries and the file.
+        unsafe {
+            let r = V::load(env.temps.cast::<u32>().add(TEMP_RESULT as usize + 16 * c));
+            let p = env.file.add(dst as usize + 16 * c);
+            merge.apply(r, V::load(p)).store_active(Bits((exec >> (16 * c)) as u16), p);
+        }
+    }
+}
+
+/// A row of A, rows of B, sixteen columns of C and D.
+pub(crate) type MfmaF32 = unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], FloatMode);
+
+/// A back end's kernels.
+pub(crate) struct Kernels {
+    fast: unsafe fn(&[LaneOp], &Env) -> usize,
+    any: unsafe fn(&[LaneOp], &Env) -> usize,
+    /// a[i] · b[0..16] + c[0..16] in f32, sixteen columns of a matrix at a time.
+    pub mfma_f32: MfmaF32,
+}
+
+impl Kernels {
+    /// Runs ops until one whose `fast` task is `Leave`; returns how many ran. MODE must round to nearest and keep
+    /// denormals.
+    ///
+    /// # Safety
+    /// The pointers of `env` must be valid, and `ops` made for its file, constants and extras.
+    #[inline]
+    pub unsafe fn fast(&self, ops: &[LaneOp], env: &Env) -> usize {
+        // SAFETY: the table was chosen for features the host has (`kernels`); the caller's promise.
+        unsafe { (self.fast)(ops, env) }
+    }
+
+    /// Runs ops until one whose task is `Leave`, in any mode; returns how many ran.
+    ///
+    /// # Safety
+    /// As for [`Self::fast`].
+    #[inline]
+    pub unsafe fn any(&self, ops: &[LaneOp], env: &Env) -> usize {
+        // SAFETY: as above.
+        unsafe { (self.any)(ops, env) }
+    }
+}
+
+/// LaneOps of a dot product for sixteen columns.
+#[inline(always)]
+fn mfma_f32<V: V16>(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: FloatMode) {
+    let mut sum = V::from_array(*c);
+    for (a, b) in a.iter().zip(b) {
+        sum = wavemill_sem::mfma::step_f32(V::splat(*a), V::from_array(*b), sum, m);
+    }
+    *c = sum.to_array();
+}
+
+macro_rules! backend {
+    ($table:ident, $v:ty, $module:ident, $fast:ident, $(#[$attr:meta])*) => {
+        mod $module {
+            use super::*;
+            macro_rules! handler {
+                ($name:ident, $meaning:path, $what:ident) => {
+                    $(#[$attr])*
+                    unsafe fn $name(op: &LaneOp, env: &Env, exec: u64) {
+                        let x = Context::new(env.mode, op.clamp, op.omod, env.level);
+                        let _ = $meaning(op.$what, Kernel::<$v, false>::new(env, op, exec), &x);
+                    }
+                };
+            }
+            handler!(common, valu::common, op);
+            handler!(compare_common, compare::common, compare);
+            handler!(vop1, valu::vop1, op);
+            handler!(vop2_int, valu::vop2_int, op);
+            handler!(vop2_float, valu::vop2_float, op);
+            handler!(vop3_int, valu::vop3_int, op);
+            handler!(vop3_float, valu::vop3_float, op);
+            handler!(vop3p, valu::vop3p, op);
+            handler!(compare_other, compare::compare, compare);
+            static HANDLERS: Handlers = Handlers {
+                tasks: [
+                    nothing,
+                    common,
+                    compare_common,
+                    vop1,
+                    vop2_int,
+                    vop2_float,
+                    vop3_int,
+                    vop3_float,
+                    vop3p,
+                    compare_other,
+                ],
+                before,
+                after,
+            };
+            #[allow(dead_code)]
+            $(#[$attr])*
+            pub unsafe fn fast(ops: &[LaneOp], env: &Env) -> usize {
+                // SAFETY: the caller's promise.
+                unsafe { strip::<$v, true>(ops, env, &HANDLERS) }
+            }
+            pub unsafe fn any(ops: &[LaneOp], env: &Env) -> usize {
+                // SAFETY: the caller's promise.
+                unsafe { strip::<$v, false>(ops, env, &HANDLERS) }
+            }
+            $(#[$attr])*
+            unsafe fn before(env: &Env, extra: &Extra, exec: u64) -> u64 {
+                // SAFETY: the caller's promise.
+                unsafe { prepare::<$v>(env, extra, exec) }
+            }
+            $(#[$attr])*
+            unsafe fn after(env: &Env, extra: &Extra, exec: u64) {
+                // SAFETY: the caller's promise.
+                unsafe { finish::<$v>(env, extra, exec) }
+            }
+            $(#[$attr])*
+            pub unsafe fn mfma(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: FloatMode) {
+                mfma_f32::<$v>(a, b, c, m)
+            }
+        }
+        static $table: Kernels =
+            Kernels { fast: $module::$fast, any: $module::any, mfma_f32: $module::mfma };
+    };
+}
+/// For [`Task::Leave`], which never comes so far.
+unsafe fn nothing(_: &LaneOp, _: &Env, _: u64) {}
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{avx2::Y16, avx512::Z16};
+#[cfg(target_arch = "x86_64")]
+backend!(AVX512, Z16, with_avx512, fast, #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+#[cfg(target_arch = "x86_64")]
+backend!(AVX2, Y16, with_avx2, fast, #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+// Arrays gain nothing from a fast instance, and it is long.
+backend!(PORTABLE, P16, portable, any,);
+
+/// The kernels of a back end.
+pub(crate) fn kernels(simd: Simd) -> &'static Kernels {
+    match simd {
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx512 => &AVX512,
+        #[cfg(target_arch = "x86_64")]
+        Simd::Avx2 => &AVX2,
+        _ => &PORTABLE,
+    }
+}

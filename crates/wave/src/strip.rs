@@ -1,0 +1,322 @@
+//! Vector instructions as the kernels want them: everything that can be known about operands is resolved when a block is
+//! decoded, into offsets from a few base pointers; what must happen to sources and results around an instruction stands
+//! in a side table that most instructions do not need.
+
+use crate::program::{Inst, Run, Src};
+use wavemill_isa::{Kind, Op, Role, flag};
+use wavemill_sem::compare::{Compare, Type};
+use wavemill_sem::fidelity::Family;
+use wavemill_sem::fp::Predicate;
+use wavemill_sem::modify::{Change, Merge, dpp_source};
+
+/// What an operand's offset counts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Base {
+    /// The wave's vector registers.
+    File,
+    /// The block's constants.
+    Consts,
+    /// The interpreter's temporaries ([`crate::interp::kernels::Temps`]).
+    Temps,
+}
+
+/// Where a kernel finds a source.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Source {
+    /// Dwords from the base to the first sixteen lanes of the first register.
+    pub at: u32,
+    pub base: Base,
+    /// Dwords from sixteen lanes to the next: 16 for registers, 0 for a value that is the same in all lanes.
+    pub stride: u8,
+    /// Dwords from the first register to the second: 64 for registers, 16 for a value.
+    pub hi: u8,
+}
+
+impl Source {
+    pub const fn register(r: u16) -> Source {
+        Source { at: r as u32 * 64, base: Base::File, stride: 16, hi: 64 }
+    }
+    const fn uniform(base: Base, at: u32) -> Source {
+        Source { at, base, stride: 0, hi: 16 }
+    }
+    /// The temporary of a source, laid out like the source itself.
+    const fn temporary(i: usize, like: Source) -> Source {
+        Source { at: TEMP_SOURCE * i as u32, base: Base::Temps, ..like }
+    }
+}
+
+/// Dwords of a temporary source.
+const TEMP_SOURCE: u32 = 2 * 64;
+/// Where the temporary result is.
+pub(crate) const TEMP_RESULT: u32 = 3 * TEMP_SOURCE;
+
+/// Which of `sem`'s functions has the meaning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Task {
+    /// None: the instruction is not one for these kernels.
+    Leave,
+    Common,
+    CompareCommon,
+    Vop1,
+    Vop2Int,
+    Vop2Float,
+    Vop3Int,
+    Vop3Float,
+    Vop3p,
+    Compare,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneOp {
+    pub task: Task,
+    /// The task if MODE is the usual one and nothing else is special; else `Leave`.
+    pub fast: Task,
+    pub op: Op,
+    pub compare: Compare,
+    /// Index of an [`Extra`] plus one.
+    pub extra: u16,
+    pub src: [Source; 3],
+    /// Dwords from the file to the first result register, or [`TEMP_RESULT`] if there is a merge.
+    pub dst: u32,
+    /// Scalar destination by operand code; 255 for none.
+    pub sdst: u8,
+    /// Scalar register pair that a carry or select mask comes from.
+    pub carry: u8,
+    pub clamp: bool,
+    pub omod: u8,
+    /// The result is part of a register: it goes to the temporary, and from there ([`Extra::merge`]).
+    pub merges: bool,
+    /// A source is one that only the interpreter knows ([`From::Special`]).
+    pub special: bool,
+}
+
+/// A source that must be made before the instruction runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Prepare {
+    pub from: From,
+    /// It has a second dword.
+    pub long: bool,
+    pub change: Change,
+}
+
+/// What a source is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum From {
+    Source(Source),
+    /// A scalar register by operand code.
+    Sgpr(u8),
+    /// A value that only the interpreter knows (apertures, SCC …).
+    Special(u8),
+}
+
+/// Lanes that DPP moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dpp {
+    /// The lane each one reads.
+    pub from: [u8; 64],
+    /// Lanes whose source exists.
+    pub exists: u64,
+    /// Lanes that row and bank masks leave on.
+    pub enabled: u64,
+    /// Lanes without a source read zero instead of being off.
+    pub bound: bool,
+}
+
+/// What happens around an instruction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Extra {
+    pub prepare: [Option<Prepare>; 3],
+    /// Of source 0.
+    pub dpp: Option<Box<Dpp>>,
+    /// The result is part of a register: this one, in dwords from the file.
+    pub merge: Option<(Merge, u32)>,
+}
+
+/// A constant for all of sixteen lanes: low dwords, then high dwords.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(C, align(64))]
+pub(crate) struct Splat(pub [[u32; 16]; 2]);
+
+/// A block's ops: as many as it has instructions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LaneOps {
+    pub list: Box<[LaneOp]>,
+    pub extras: Vec<Extra>,
+    pub consts: Vec<Splat>,
+}
+
+const NO_COMPARE: Compare = Compare { ty: Type::U32, predicate: Predicate(0), exec: false };
+
+impl LaneOps {
+    pub fn of(insts: &[Inst]) -> LaneOps {
+        let mut ops = LaneOps::default();
+        ops.list = insts.iter().map(|i| ops.op(i)).collect();
+        ops
+    }
+
+    fn op(&mut self, inst: &Inst) -> LaneOp {
+        let (task, compare) = match inst.run {
+            Run::Compare(c) if c.ty.is_common() => (Task::CompareCommon, c),
+            Run::Compare(c) => (Task::Compare, c),
+            Run::Valu(Family::Common) => (Task::Common, NO_COMPARE),
+            Run::Valu(Family::Vop1) => (Task::Vop1, NO_COMPARE),
+            Run::Valu(Family::Vop2Int) => (Task::Vop2Int, NO_COMPARE),
+            Run::Valu(Family::Vop2Float) => (Task::Vop2Float, NO_COMPARE),
+            Run::Valu(Family::Vop3Int) => (Task::Vop3Int, NO_COMPARE),
+            Run::Valu(Family::Vop3Float) => (Task::Vop3Float, NO_COMPARE),
+            Run::Valu(Family::Vop3p) => (Task::Vop3p, NO_COMPARE),
+            _ => (Task::Leave, NO_COMPARE),
+        };
+        let mut op = LaneOp {
+            task,
+            fast: task,
+            op: inst.op,
+            compare,
+            extra: 0,
+            src: [Source::register(0); 3],
+            dst: inst.dst as u32 * 64,
+            sdst: inst.sdst,
+            carry: inst.carry & 127,
+            clamp: inst.clamp,
+            omod: inst.omod,
+            merges: inst.merge.is_some(),
+            special: inst.src.iter().any(|s| matches!(s, Src::Special(_))),
+        };
+        if task == Task::Leave {
+            return op;
+        }
+        let mut extra = Extra::default();
+        for i in 0..3 {
+            let change = change(inst, i);
+            let long = inst.src_bits[i] == 64 || packed_dwords(inst);
+            let (from, like) = match inst.src[i] {
+                Src::None => continue,
+                Src::Vgpr(r) => (From::Source(Source::register(r)), Source::register(r)),
+                Src::Const(n) => {
+                    let s = Source::uniform(Base::Consts, self.constant(n));
+                    (From::Source(s), s)
+                }
+                Src::Sgpr(code) => (From::Sgpr(code & 127), Source::uniform(Base::Temps, 0)),
+                Src::Special(code) => (From::Special(code), Source::uniform(Base::Temps, 0)),
+            };
+            let moves = i == 0 && inst.modifiers.dpp.is_some();
+            op.src[i] = match from {
+                From::Source(s) if change == Change::None && !moves => s,
+                _ => {
+                    extra.prepare[i] = Some(Prepare { from, long, change });
+                    Source::temporary(i, like)
+                }
+            };
+        }
+        extra.dpp = inst.modifiers.dpp.map(|(control, mask, bound)| Box::new(Dpp::new(control, mask, bound)));
+        if let Some(merge) = inst.merge {
+            extra.merge = Some((merge, op.dst));
+            op.dst = TEMP_RESULT;
+        }
+        if inst.clamp || inst.omod != 0 || op.special {
+            op.fast = Task::Leave;
+        }
+        if extra.needed() {
+            self.extras.push(extra);
+            op.extra = self.extras.len() as u16;
+        }
+        op
+    }
+
+    /// Where a constant is, in dwords.
+    fn constant(&mut self, n: u64) -> u32 {
+        let splat = Splat([[n as u32; 16], [(n >> 32) as u32; 16]]);
+        let at = self.consts.iter().position(|&c| c == splat).unwrap_or_else(|| {
+            self.consts.push(splat);
+            self.consts.len() - 1
+        });
+        at as u32 * 32
+    }
+}
+
+impl Extra {
+    fn needed(&self) -> bool {
+        self.dpp.is_some() || self.merge.is_some() || self.prepare.iter().any(Option::is_some)
+    }
+}
+
+impl Dpp {
+    fn new(control: u16, mask: u8, bound: bool) -> Dpp {
+        let mut dpp = Dpp { from: [0; 64], exists: 0, enabled: 0, bound };
+        for n in 0..64u32 {
+            if let Some(s) = dpp_source(n, control) {
+                dpp.from[n as usize] = s as u8 & 63;
+                dpp.exists |= 1 << n;
+            }
+            let enabled = mask >> (4 + n / 16) & 1 != 0 && mask >> (n % 16 / 4) & 1 != 0;
+            dpp.enabled |= (enabled as u64) << n;
+        }
+        dpp
+    }
+}
+
+/// Packed f32: operands are pairs of dwords.
+fn packed_dwords(inst: &Inst) -> bool {
+    inst.row.has(flag::PACKED)
+        && inst.row.operand(Role::Vdst).is_some_and(|d| d.ty.bits == 32 && d.ty.count == 2)
+}
+
+/// What SDWA, op_sel, neg and abs do to a source.
+fn change(inst: &Inst, i: usize) -> Change {
+    let m = &inst.modifiers;
+    // An accumulating destination is a source without modifiers.
+    if inst.plain || i == 2 && inst.row.operand(Role::Src2).is_none() {
+        return Change::None;
+    }
+    let bit = |mask: u8| mask >> i & 1 != 0;
+    let ty = inst.row.operands.iter().find(|o| o.role.source_index() == Some(i as u8)).map(|o| o.ty);
+    let float = ty.is_some_and(|t| t.kind == Kind::F);
+    if inst.row.has(flag::PACKED) {
+        // op_sel picks the half for the low result, op_sel_hi for the high one; neg_lo and neg_hi follow.
+        let (low, high) = (bit(m.op_sel), bit(m.op_sel_hi));
+        if packed_dwords(inst) {
+            // V_PK_MOV_B32 takes its low dword from source 0 and its high one from source 1, each by op_sel.
+            let high = if inst.op == Op::v_pk_mov_b32 { low } else { high };
+            let xor = [(bit(m.neg) as u32) << 31, (bit(m.neg_hi) as u32) << 31];
+            return if !low && high && xor == [0; 2] {
+                Change::None
+            } else {
+                Change::Dwords { low, high, xor }
+            };
+        }
+        return match ty {
+            Some(t) if t.bits == 16 && t.count == 2 => {
+                let sign = (bit(m.neg) as u32) << 15 | (bit(m.neg_hi) as u32) << 31;
+                let xor = if float { sign } else { 0 };
+                if !low && high && xor == 0 { Change::None } else { Change::Halves { low, high, xor } }
+            }
+            Some(_) if float => Change::sign(1 << 31, false, bit(m.neg)),
+            _ => Change::None,
+        };
+    }
+    if inst.row.has(flag::MIX) {
+        // NEG_HI is ABS here, OP_SEL_HI says the operand is an f16, OP_SEL which half of the register it is.
+        let (and, xor) = Change::masks(1 << 31, bit(m.neg_hi), bit(m.neg));
+        return match bit(m.op_sel_hi) {
+            true => Change::Widen { high: bit(m.op_sel), and, xor },
+            false => Change::sign(1 << 31, bit(m.neg_hi), bit(m.neg)),
+        };
+    }
+    let half = inst.src_bits[i] == 16;
+    // Untyped operands that take neg and abs (V_CNDMASK) are f32 to them.
+    let masks = Change::masks(if half && float { 0x8000 } else { 1 << 31 }, bit(m.abs), bit(m.neg));
+    if let Some(select) = m.sdwa.filter(|_| i < 2) {
+        return Change::select(select[i].sel, select[i].sext, masks);
+    }
+    if half && bit(m.op_sel) {
+        return Change::select(5, false, masks);
+    }
+    match masks {
+        (u32::MAX, 0) => Change::None,
+        (and, xor) if inst.src_bits[i] == 64 => Change::SignHigh { and, xor },
+        (and, xor) => Change::Sign { and, xor },
+    }
+}
