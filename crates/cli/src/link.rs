@@ -7,6 +7,9 @@ use wavemill_object::link::{Input, Options, link};
 
 /// Arguments of `link`. The options are called as ld.lld's are.
 #[derive(Args)]
+#[command(
+    after_help = "The output is a shared object, as runtimes load it; ld.lld's -shared may be said and changes nothing."
+)]
 pub struct Link {
     /// Objects, and archives of which what is asked for is taken
     #[arg(required = true)]

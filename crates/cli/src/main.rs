@@ -18,6 +18,7 @@ mod run;
 mod unbundle;
 
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -62,7 +63,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    match Cli::parse_from(arguments(std::env::args_os())).command {
         Command::Mc { args } => mc::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Link(args) => link::run(&args),
@@ -74,6 +75,15 @@ fn main() -> ExitCode {
         Command::Exec(args) => exec::run(&args),
         Command::Info(args) => info::run(&args),
     }
+}
+
+/// The command line. `link` makes shared objects and nothing else, so what tells ld.lld to do so is left out.
+fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = given.collect();
+    if all.get(1).is_some_and(|command| command == "link") {
+        all.retain(|a| a != "-shared" && a != "--shared");
+    }
+    all
 }
 
 /// Writes to standard output; a reader that went away is not an error.

@@ -94,7 +94,12 @@ pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Erro
     if objects.is_empty() && errors.is_empty() {
         errors.push(Error::new("", "there is nothing to link"));
     }
-    let header = merge_headers(&objects, &mut errors);
+    let mut clashes = Vec::new();
+    let header = merge_headers(&objects, &mut clashes);
+    if !clashes.is_empty() {
+        // Objects for different processors define the same names; that is not what is wrong.
+        return Err(clashes);
+    }
     symbols.check_undefined(options, &objects, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
@@ -124,7 +129,12 @@ fn merge_headers(objects: &[Object<'_>], errors: &mut Vec<Error>) -> Header {
     for object in &objects[1..] {
         let file = &object.file;
         if (file.os_abi, file.abi_version) != (header.os_abi, header.abi_version) {
-            let message = "it is for another runtime or of another code object version than the first object";
+            let message = match (file.os_abi == header.os_abi, first.version(), file.version()) {
+                (true, ours, theirs) if ours != theirs => {
+                    format!("it is of code object version {theirs}, the first object of version {ours}")
+                }
+                _ => format!("it is for {}, the first object for {}", file.os().name(), first.os().name()),
+            };
             errors.push(Error::new(&object.name, message));
             continue;
         }
@@ -138,7 +148,12 @@ fn merge_headers(objects: &[Object<'_>], errors: &mut Vec<Error>) -> Header {
             continue;
         }
         if (file.flags ^ header.flags) & (elf::EF_AMDGPU_MACH | elf::EF_AMDGPU_GENERIC_VERSION) != 0 {
-            errors.push(Error::new(&object.name, "its processor is not that of the first object"));
+            let target = |f: &File<'_>| match f.target_id() {
+                Ok(Some(id)) => id.processor,
+                _ => format!("a processor with e_flags {:#x}", f.flags),
+            };
+            let message = format!("it is for {}, the first object for {}", target(file), target(first));
+            errors.push(Error::new(&object.name, message));
             continue;
         }
         let masks =

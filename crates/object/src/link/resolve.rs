@@ -131,6 +131,20 @@ fn archive<'a>(input: &Input<'a>) -> Result<Vec<Member<'a>>, Error> {
     Ok(members)
 }
 
+/// What files are that other linkers take, or that have objects in them.
+fn foreign(data: &[u8]) -> Option<&'static str> {
+    let starts = |magic: &[u8]| data.starts_with(magic);
+    if starts(b"BC\xc0\xde") {
+        Some("it is LLVM bitcode; compile it to an object first")
+    } else if starts(b"__CLANG_OFFLOAD_BUNDLE__") || starts(b"CCOB") {
+        Some("it is an offload bundle; take the object that you want out of it first")
+    } else if starts(b"!<thin>") {
+        Some("it is an archive that only names its members; give those instead")
+    } else {
+        None
+    }
+}
+
 fn add<'a>(
     name: &str,
     data: &'a [u8],
@@ -141,7 +155,10 @@ fn add<'a>(
 ) {
     let file = match File::parse(data) {
         Ok(file) => file,
-        Err(e) => return errors.push(Error::new(name, e.to_string())),
+        Err(e) => {
+            let message = foreign(data).map_or_else(|| e.to_string(), Into::into);
+            return errors.push(Error::new(name, message));
+        }
     };
     if let Err(e) = check_linkable(name, &file) {
         return errors.push(e);

@@ -96,10 +96,17 @@ fn wrong_links_are_refused() {
         "{twice}"
     );
     let mixed = link_all(&["v5-gfx90a.o", "v4-gfx908.o"], false).unwrap_err();
-    assert!(
-        mixed.contains("v4-gfx908.o: it is for another runtime or of another code object version"),
-        "{mixed}"
-    );
+    assert_eq!(mixed, "v4-gfx908.o: it is of code object version 4, the first object of version 5\n");
+    let (first, mut other) = (load("link-a.o"), load("link-b.o"));
+    // e_flags: gfx908 instead of gfx90a.
+    other[48] = 0x30;
+    let both = [Input { name: "a.o".into(), data: &first }, Input { name: "b.o".into(), data: &other }];
+    let errors = link(&both, &Options { allow_undefined: true }).unwrap_err();
+    let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(messages, ["b.o: it is for gfx908, the first object for gfx90a"]);
+    let bitcode = [Input { name: "k.bc".into(), data: b"BC\xc0\xde5\x14" }];
+    let errors = link(&bitcode, &Options::default()).unwrap_err();
+    assert_eq!(errors[0].to_string(), "k.bc: it is LLVM bitcode; compile it to an object first");
     let linked = link_all(&["v5-gfx90a.so"], false).unwrap_err();
     assert_eq!(linked, "v5-gfx90a.so: it is linked already; a relocatable object is needed\n");
     assert_eq!(link_all(&[], false).unwrap_err(), "there is nothing to link\n");
