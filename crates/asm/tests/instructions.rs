@@ -1,6 +1,7 @@
 //! Instructions line by line: the bytes llvm-mc gives on every ISA level, what it refuses, and what we say about it.
 
 use std::collections::{HashMap, HashSet};
+use wavemill_asm::disasm::Disassembler;
 use wavemill_asm::{Options, Output, assemble};
 use wavemill_isa::{Decoder, Form, Level, ROWS, Target, target};
 
@@ -189,4 +190,18 @@ fn registers_are_counted_for_the_directives() {
     let output = assemble(&options, "x.s", source.as_bytes().to_vec());
     let text = String::from_utf8(output.text.clone()).unwrap();
     assert!(text.contains(".long\t10\n") && text.contains(".long\t22\n"), "{text}");
+}
+
+#[test]
+fn reserved_sources_are_shown_as_llvm_shows_them() {
+    let disassembler = Disassembler::new(Target::new(target::processor("gfx90a").unwrap()));
+    // As llvm-mc-19 -disassemble has it.
+    for (dwords, expected) in [
+        ([0xd3c0_0008u32, 0x01f6_0904], "v_mfma_f32_32x32x1f32 v[8:39], v4, v4, null"),
+        ([0xd3ee_0008, 0x01f6_0904], "v_mfma_f64_16x16x4f64 v[8:15], v[4:5], v[4:5], null"),
+    ] {
+        let mut text = Vec::new();
+        assert!(disassembler.one(&dwords.map(u32::to_le_bytes).concat(), &mut text).is_some(), "{expected}");
+        assert_eq!(String::from_utf8_lossy(&text), expected);
+    }
 }

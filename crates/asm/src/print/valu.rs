@@ -177,7 +177,7 @@ impl Printer {
         if index == 2 {
             return match value {
                 256.. => self.vgpr(self.mfma_acc(inst), value - 256, dwords, out),
-                128..=208 | 235..=248 | 251..=253 => self.source(inst, op, value, None, out),
+                125 | 128..=208 | 235..=248 | 251..=253 => self.source(inst, op, value, None, out),
                 _ => Err(Invalid),
             };
         }
