@@ -142,6 +142,8 @@ pub mod trapsts {
     pub const INT_DIVIDE_BY_ZERO: u32 = 1 << 6;
     pub const ADDRESS_WATCH: u32 = 1 << 7;
     pub const MEMORY_VIOLATION: u32 = 1 << 8;
+    /// Those that the vector ALU raises.
+    pub const FLOAT: u32 = 0x7f;
     /// All of the above.
     pub const EXCP: u32 = 0x1ff;
     pub const SAVECTX: u32 = 1 << 10;

@@ -353,7 +353,7 @@ impl Resolver {
             Enc::Mimg => Run::Image,
             Enc::Mubuf | Enc::Mtbuf if memory::formatted(op).is_some() => Run::Formatted,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => Run::Memory,
-            _ if matches!(op, Op::v_nop | Op::v_clrexcp) => Run::Nop,
+            _ if op == Op::v_nop => Run::Nop,
             _ if fidelity::registers(op) => Run::Registers,
             _ => fidelity::family(op).map_or(Run::Unsupported, Run::Valu),
         }

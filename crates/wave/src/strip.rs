@@ -265,7 +265,7 @@ fn packed_dwords(inst: &Inst) -> bool {
 }
 
 /// What SDWA, op_sel, neg and abs do to a source.
-fn change(inst: &Inst, i: usize) -> Change {
+pub(crate) fn change(inst: &Inst, i: usize) -> Change {
     let m = &inst.modifiers;
     // An accumulating destination is a source without modifiers.
     if inst.plain || i == 2 && inst.row.operand(Role::Src2).is_none() {

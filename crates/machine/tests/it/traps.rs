@@ -156,3 +156,31 @@ fn watched_addresses_stop_the_kernel_that_lets_them() {
     buffer.read(0, &mut first);
     assert_eq!(u32::from_le_bytes(first), 1 << 7 | 1 << 12, "address watch, number 1");
 }
+
+/// A kernel that reads TRAPSTS finds the exceptions there; nobody else pays for it.
+#[test]
+fn exceptions_are_gathered_for_kernels_that_look() {
+    let m = machine("gfx90a");
+    let body = "v_mov_b32 v0, s4\n v_mov_b32 v1, s5\n v_mov_b32 v2, 0\n v_rcp_f32 v3, v2\n \
+         s_getreg_b32 s6, hwreg(HW_REG_TRAPSTS, 0, 9)\n v_mov_b32 v3, s6\n global_store_dword v[0:1], v3, off\n s_endpgm";
+    let (done, words) = run(&m, program("gfx90a", body, ""), 64);
+    assert!(done.fault.is_none());
+    assert_eq!(words[0], 1 << 2, "division by zero");
+}
+
+/// The descriptor lets exceptions trap; without a handler, that ends the dispatch.
+#[test]
+fn exceptions_that_the_descriptor_lets_trap() {
+    for cpu in ["gfx600", "gfx803", "gfx90a"] {
+        let m = machine(cpu);
+        let body = "v_mov_b32 v2, 0\n v_rcp_f32 v3, v2\n s_endpgm";
+        let (done, _) = run(&m, program(cpu, body, ".amdhsa_exception_fp_ieee_div_zero 1"), 64);
+        let report = done.fault.expect("a report");
+        assert_eq!(report.kind, "exception");
+        assert_eq!(report.summary, "exception that the kernel lets trap: division by zero");
+        let at = report.listing.iter().find(|l| l.address == report.stop.pc).expect("the instruction");
+        assert!(at.text.starts_with("v_rcp_f32"), "{}", at.text);
+        let (done, _) = run(&m, program(cpu, body, ".amdhsa_exception_fp_ieee_overflow 1"), 64);
+        assert!(done.fault.is_none());
+    }
+}

@@ -3,6 +3,7 @@
 use super::Exec;
 use crate::program::{Inst, Src};
 use wavemill_isa::Op;
+use wavemill_sem::hwreg::trapsts;
 use wavemill_sem::misc;
 
 impl Exec<'_> {
@@ -58,6 +59,8 @@ impl Exec<'_> {
                     }));
                 }
             }
+            // The exceptions that the vector ALU has gathered.
+            Op::v_clrexcp => self.wave.trapsts &= !trapsts::FLOAT,
             Op::v_accvgpr_mov_b32 => {
                 if let Src::Vgpr(r) = inst.src[0] {
                     lanes(Box::new(|l| {

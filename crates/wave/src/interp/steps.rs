@@ -2,10 +2,15 @@
 
 use super::{Exec, Next};
 use crate::engine::{Event, Fault, FaultKind};
-use crate::program::{Block, Inst, Run};
+use crate::program::{Block, Inst, Run, Src};
+use crate::strip;
 use crate::trap::Cause;
+use wavemill_isa::{Row, flag};
+use wavemill_sem::excp::{Rule, compare_flags};
 use wavemill_sem::hwreg::{mode, trapsts};
 use wavemill_sem::memory::Access;
+use wavemill_sem::modify::{Change, dpp_source};
+use wavemill_sem::scalar::S32;
 
 impl Exec<'_> {
     /// Runs a block of one instruction, and traps when it raised an exception that MODE lets trap, or when the wave is
@@ -104,10 +109,56 @@ impl Exec<'_> {
     fn raised(&mut self, inst: &Inst) -> Raised {
         let none = Raised { flags: 0, lane: 0 };
         match inst.run {
+            Run::Valu(_) if !self.skips_vector() => match Rule::of(inst.op) {
+                Some(rule) => {
+                    let mode = self.mode;
+                    self.each_lane(inst, |s| rule.flags(s, &mode, inst.clamp))
+                }
+                None => none,
+            },
+            Run::Compare(c) if !self.skips_vector() => {
+                let mode = self.mode;
+                let signals = inst.clamp || always_signals(inst.row);
+                self.each_lane(inst, |s| compare_flags(c, [s[0], s[1]], &mode, signals))
+            }
             Run::Memory if self.wave.watches.is_some() && !self.skips_vector() => {
                 Raised { flags: self.watched(inst), lane: 0 }
             }
             _ => none,
+        }
+    }
+
+    /// The exceptions of all active lanes.
+    fn each_lane(&mut self, inst: &Inst, flags: impl Fn([u64; 3]) -> u32) -> Raised {
+        let inst = &self.indexed(inst);
+        let changes: [Change; 3] = std::array::from_fn(|i| strip::change(inst, i));
+        let exec = self.wave.exec();
+        let traps = self.wave.mode >> mode::EXCP_EN_SHIFT;
+        let (mut all, mut first) = (0, None);
+        for lane in (0..64).filter(|l| exec >> l & 1 != 0) {
+            let Some(from) = dpp_lane(inst, lane, exec) else { continue };
+            let s = std::array::from_fn(|i| {
+                let lane = if i == 0 { from } else { Some(lane) };
+                let raw = lane.map_or(0, |lane| self.raw(inst, i, lane));
+                let (lo, hi) = changes[i].apply(S32(raw as u32), S32((raw >> 32) as u32));
+                lo.0 as u64 | (hi.0 as u64) << 32
+            });
+            let raised = flags(s);
+            all |= raised;
+            if raised & traps != 0 {
+                first.get_or_insert(lane as u32);
+            }
+        }
+        Raised { flags: all, lane: first.unwrap_or(0) }
+    }
+
+    /// A source in a lane, before its modifiers.
+    fn raw(&self, inst: &Inst, i: usize, lane: usize) -> u64 {
+        let long = inst.src_bits[i] == 64 || inst.row.has(flag::PACKED);
+        match inst.src[i] {
+            Src::Vgpr(_) if long => self.lane64(inst.src[i], 0, lane),
+            Src::Vgpr(_) => self.lane(inst.src[i], 0, lane) as u64,
+            src => self.scalar_source(src, if long { 64 } else { 32 }),
         }
     }
 
@@ -131,4 +182,17 @@ impl Exec<'_> {
         }
         flags
     }
+}
+
+/// The lane that source 0 of a lane comes from (none is a zero), or none at all when DPP switches the lane off.
+fn dpp_lane(inst: &Inst, lane: usize, exec: u64) -> Option<Option<usize>> {
+    let Some((control, mask, bound)) = inst.modifiers.dpp else { return Some(Some(lane)) };
+    let enabled = mask >> (4 + lane / 16) & 1 != 0 && mask >> (lane % 16 / 4) & 1 != 0;
+    let source = dpp_source(lane as u32, control).filter(|&s| exec >> s & 1 != 0).map(|s| s as usize);
+    (enabled && (bound || source.is_some())).then_some(source)
+}
+
+/// V_CMPS and V_CMPSX of GFX6 and GFX7 signal every NaN.
+fn always_signals(row: &Row) -> bool {
+    row.name.starts_with("v_cmps_") || row.name.starts_with("v_cmpsx_")
 }

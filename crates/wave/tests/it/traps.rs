@@ -311,3 +311,60 @@ fn allocations() {
         );
     }
 }
+
+#[test]
+fn float_exceptions_trap_when_enabled() {
+    // Division by zero in lanes 20 and 40: the second group of sixteen lanes raised it first.
+    let program = "v_rcp_f32 v1, v0\n s_mov_b32 s0, 1\n v_rcp_f32_e64 v1, v0\n s_mov_b32 s1, 1";
+    for cpu in CPUS {
+        let (m, mut wave) = with_handler(cpu, &format!("{COUNT}{SAME}"), program);
+        let start = wave.pc;
+        wave.vgpr_mut(0).unwrap().fill(1f32.to_bits());
+        wave.vgpr_mut(0).unwrap()[20] = 0;
+        wave.vgpr_mut(0).unwrap()[40] = 0;
+        wave.mode |= trapsts::DIVIDE_BY_ZERO << mode::EXCP_EN_SHIFT;
+        assert_eq!(m.run(&mut wave), Event::End, "{cpu}");
+        assert_eq!((wave.sgpr(10), wave.sgpr(0), wave.sgpr(1)), (2, 1, 1), "{cpu}");
+        assert_eq!(
+            wave.sgpr(14) & (trapsts::EXCP | trapsts::CYCLE),
+            trapsts::DIVIDE_BY_ZERO | 1 << 16,
+            "{cpu}"
+        );
+        // Exceptions have id 0; the instruction lies PC_rewind dwords before the PC: two for a VOP3.
+        let cause = wave.sgpr64(12);
+        assert_eq!(cause >> 48, 2 << 9, "{cpu}");
+        assert!((cause & 0xffff_ffff_ffff) > start);
+        // The result is there all the same.
+        assert_eq!(wave.vgpr(1).unwrap()[20], f32::INFINITY.to_bits());
+        // Another exception's enable does nothing, but the flags are gathered.
+        let (m, mut wave) = with_handler(cpu, &format!("{COUNT}{SAME}"), program);
+        wave.mode |= trapsts::INVALID << mode::EXCP_EN_SHIFT;
+        assert_eq!((m.run(&mut wave), wave.sgpr(10)), (Event::End, 0));
+        assert_eq!(wave.trapsts & trapsts::EXCP, trapsts::DIVIDE_BY_ZERO);
+    }
+    // Without a handler of its own, the machine is told.
+    let m = Machine::new("gfx90a", Simd::Portable, program, 0);
+    let mut wave = m.wave();
+    wave.mode |= trapsts::DIVIDE_BY_ZERO << mode::EXCP_EN_SHIFT;
+    let pc = wave.pc;
+    assert_eq!(m.run(&mut wave), Event::Exception { trapsts: trapsts::DIVIDE_BY_ZERO, pc });
+    // Nobody asked: nothing is gathered, and nothing is lost in speed.
+    let mut wave = m.wave();
+    assert_eq!((m.run(&mut wave), wave.trapsts), (Event::End, 0));
+}
+
+/// Old comparisons that signal.
+#[test]
+fn signalling_comparisons() {
+    for (text, want) in [
+        ("v_cmps_lt_f32 vcc, v0, v1", trapsts::INVALID),
+        ("v_cmpsx_lt_f32 vcc, v0, v1", trapsts::INVALID),
+        ("v_cmp_lt_f32 vcc, v0, v1", 0),
+    ] {
+        let m = Machine::new("gfx600", Simd::Portable, text, 0);
+        let mut wave = m.wave();
+        wave.gather_exceptions = true;
+        wave.vgpr_mut(0).unwrap().fill(0x7fc0_0000);
+        assert_eq!((m.run(&mut wave), wave.trapsts), (Event::End, want), "{text}");
+    }
+}
