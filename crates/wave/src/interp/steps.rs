@@ -140,7 +140,7 @@ impl Exec<'_> {
             let s = std::array::from_fn(|i| {
                 let lane = if i == 0 { from } else { Some(lane) };
                 let raw = lane.map_or(0, |lane| self.raw(inst, i, lane));
-                let (lo, hi) = changes[i].apply(S32(raw as u32), S32((raw >> 32) as u32));
+                let (lo, hi) = changes[i].apply(S32(raw as u32), S32((raw >> 32) as u32), &self.mode);
                 lo.0 as u64 | (hi.0 as u64) << 32
             });
             let raised = flags(s);
