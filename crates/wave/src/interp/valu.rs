@@ -137,16 +137,21 @@ impl Exec<'_> {
         let m0 = self.wave.m0();
         let index = (m0 & 0xff) as u16;
         let limit = self.wave.shape.vgprs;
-        // A destination that is read, too, moves with the destination's bit; MADMK's addend is source 2.
-        let accumulates = inst.row.operand(Role::Vdst).is_some_and(|o| o.access == Access::ReadWrite);
+        // A destination that is read as source 2 moves with the destination's bit; MADMK's addend and what V_FMA_MIXHI
+        // adds are source 2 themselves.
+        let accumulates = inst.row.operand(Role::Vdst).is_some_and(|o| o.access == Access::ReadWrite)
+            && inst.row.operand(Role::Src2).is_none();
         for i in 0..3 {
             let bit = if i == 2 && accumulates { 15 } else { 12 + i };
-            if let (Src::Vgpr(r), true) = (inst.src[i], m0 >> bit & 1 != 0) {
+            // Accumulators, which follow the others in the file, are not indexed.
+            if let (Src::Vgpr(r), true) = (inst.src[i], m0 >> bit & 1 != 0)
+                && r < limit
+            {
                 let last = r + index + (inst.src_bits[i] == 64) as u16;
                 out.src[i] = Src::Vgpr(if last < limit { r + index } else { 0 });
             }
         }
-        if m0 >> 15 & 1 != 0 && inst.row.operand(Role::Vdst).is_some() {
+        if m0 >> 15 & 1 != 0 && inst.dst < limit && inst.row.operand(Role::Vdst).is_some() {
             let r = inst.dst + index;
             if r + inst.dst_dwords.max(1) as u16 <= limit {
                 out.dst = r;
