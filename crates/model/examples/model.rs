@@ -1,7 +1,11 @@
 //! Compares the interpreter with the model at length: `cargo run --release -p wavemill-model --example model -- [SEED]
 //! [RUNS] [CPU] [ROW]`. RUNS is the number of instructions per form of each row and processor; each vector one is 64 cases.
 
+use std::collections::{BTreeMap, BTreeSet};
+use wavemill_isa::ROWS;
+use wavemill_isa::row::Enc;
 use wavemill_model::compare::{CPUS, Report, compare};
+use wavemill_model::excluded_row;
 
 fn main() -> std::process::ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -22,9 +26,28 @@ fn main() -> std::process::ExitCode {
         all.add(report);
     }
     println!("{} cases, {} forms differ", all.total(), all.differences.len());
+    println!("{}", coverage(&all));
     if all.differences.is_empty() && all.missing.is_empty() {
         std::process::ExitCode::SUCCESS
     } else {
         std::process::ExitCode::FAILURE
     }
+}
+
+/// How many rows have been looked at, and which have no model, by reason.
+fn coverage(report: &Report) -> String {
+    let alu = |r: &&wavemill_isa::Row| r.enc as u8 <= Enc::Sopp as u8 || r.enc.is_valu();
+    let mut excluded = BTreeMap::<&str, BTreeSet<&str>>::new();
+    for row in ROWS.iter().filter(alu) {
+        if let Some(reason) = excluded_row(row) {
+            excluded.entry(reason).or_default().insert(row.name);
+        }
+    }
+    let names: BTreeSet<&str> = ROWS.iter().filter(alu).map(|r| r.name).collect();
+    let seen: BTreeSet<&str> = report.cases.keys().map(|(name, _)| *name).collect();
+    let mut out = format!("{} of {} mnemonics compared", seen.len(), names.len());
+    for (reason, names) in excluded {
+        out += &format!("; without a model ({reason}): {}", names.into_iter().collect::<Vec<_>>().join(" "));
+    }
+    out
 }

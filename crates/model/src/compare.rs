@@ -4,7 +4,7 @@ use crate::generate::{AGPRS, Random, VGPRS, instruction, state};
 use crate::{Allowed, State, Tolerance, Unmodelled, execute};
 use std::collections::BTreeMap;
 use wavemill_asm::disasm::Disassembler;
-use wavemill_isa::row::{Enc, Form};
+use wavemill_isa::row::{Enc, Form, Role};
 use wavemill_isa::target::processor;
 use wavemill_isa::{Inst, Level, ROWS, Target};
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
@@ -46,6 +46,20 @@ impl Report {
         self.missing.extend(other.missing);
     }
 
+    /// Counts an outcome; false if there is no model.
+    fn note(&mut self, inst: &Inst, outcome: Result<u64, Failure>) -> bool {
+        let key = (inst.row.name, inst.form as u8);
+        match outcome {
+            Ok(cases) => *self.cases.entry(key).or_default() += cases,
+            Err(Failure::Unmodelled) => {
+                self.missing.push(inst.row.name);
+                return false;
+            }
+            Err(Failure::Differs(d)) => self.differences.entry(key).or_insert((0, d)).0 += 1,
+        }
+        true
+    }
+
     /// All cases.
     pub fn total(&self) -> u64 {
         self.cases.values().sum()
@@ -70,31 +84,52 @@ pub fn forms(level: Level) -> impl Iterator<Item = (&'static wavemill_isa::Row, 
 
 /// Runs every form of every row of a processor's level `runs` times; `pick` says which rows.
 pub fn compare(cpu: &str, seed: u64, runs: usize, pick: &dyn Fn(&str) -> bool) -> Report {
-    let target = Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")));
-    let engines: Vec<Interp> = Simd::available().into_iter().map(|s| Interp::with_simd(target, s)).collect();
-    let disassembler = Disassembler::new(target);
+    let bench = Bench::new(cpu);
+    let target = bench.target;
     let mut report = Report::default();
     for (index, (row, form)) in forms(target.level()).enumerate() {
-        if crate::excluded(row.name).is_some()
-            || matches!(row.enc, Enc::Mfma | Enc::Vintrp)
-            || !pick(row.name)
-        {
+        if crate::excluded_row(row).is_some() || !pick(row.name) {
             continue;
         }
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ (index as u64 + 1) << 20 | 1);
         for _ in 0..8 {
             random.next();
         }
-        let key = (row.name, form as u8);
         for run in 0..runs {
             let inst = instruction(&mut random, row, form, &target);
-            match one(&mut random, &inst, &engines[run % engines.len()], &disassembler, &target) {
-                Ok(cases) => *report.cases.entry(key).or_default() += cases,
-                Err(Failure::Unmodelled) => {
-                    report.missing.push(row.name);
+            if !report.note(&inst, one(&mut random, &inst, &bench, run, &|_| {})) {
+                break;
+            }
+        }
+    }
+    report
+}
+
+/// Runs every instruction with a single 16-bit operand on all 65,536 of them, in some modes.
+pub fn all_halves(cpu: &str) -> Report {
+    let bench = Bench::new(cpu);
+    let level = bench.target.level();
+    let mut report = Report::default();
+    let mut random = Random(1);
+    for row in ROWS.iter().filter(|r| r.enc == Enc::Vop1 && r.opcode_at(level).is_some()) {
+        if row.operand(Role::Src0).is_none_or(|o| o.ty.bits != 16) {
+            continue;
+        }
+        let mut inst = Inst::new(row, Form::Base, level);
+        inst.set(Role::Src0, 256);
+        inst.set(Role::Vdst, 1);
+        // What compilers ask for; denormals flushed; another rounding and FP16_OVFL.
+        for mode in [0x3f0, 0x100, 0x80_00fa] {
+            for block in 0..1024u32 {
+                let halves = |s: &mut State| {
+                    s.mode = mode;
+                    s.set_sgpr64(126, !0);
+                    s.vgprs[0] = std::array::from_fn(|lane| block * 64 + lane as u32);
+                };
+                let outcome = one(&mut random, &inst, &bench, block as usize, &halves);
+                if !report.note(&inst, outcome) {
                     break;
                 }
-                Err(Failure::Differs(d)) => report.differences.entry(key).or_insert((0, d)).0 += 1,
             }
         }
     }
@@ -110,13 +145,31 @@ enum Failure {
 const CODE: usize = 64;
 const ENDPGM: u32 = 0xbf81_0000;
 
+/// The interpreter of a processor, on every back end of this host, with a disassembler for its messages.
+struct Bench {
+    target: Target,
+    engines: Vec<Interp>,
+    disassembler: Disassembler,
+}
+
+impl Bench {
+    fn new(cpu: &str) -> Bench {
+        let target = Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")));
+        let engines = Simd::available().into_iter().map(|s| Interp::with_simd(target, s)).collect();
+        Bench { target, engines, disassembler: Disassembler::new(target) }
+    }
+}
+
+/// Runs an instruction on both; `change` may prepare the random state further.
 fn one(
     random: &mut Random,
     inst: &Inst,
-    engine: &Interp,
-    disassembler: &Disassembler,
-    target: &Target,
+    bench: &Bench,
+    run: usize,
+    change: &dyn Fn(&mut State),
 ) -> Result<u64, Failure> {
+    let Bench { target, engines, disassembler } = bench;
+    let engine = &engines[run % engines.len()];
     let mut code = [ENDPGM; CODE];
     code[CODE / 2] = inst.bits as u32;
     if inst.len == 8 {
@@ -125,7 +178,8 @@ fn one(
     let base = code.as_ptr() as u64;
     let pc = base + 4 * (CODE as u64 / 2);
     let mut jump = |r: &mut Random| base + 4 * r.below(CODE as u64 / 2 - 2);
-    let before = state(random, inst, target.level(), pc, &mut jump);
+    let mut before = state(random, inst, target.level(), pc, &mut jump);
+    change(&mut before);
     let mut model = before.clone();
     let tolerances = execute(&mut model, inst).map_err(|_: Unmodelled| Failure::Unmodelled)?;
 
@@ -264,6 +318,6 @@ fn sources(before: &State, inst: &Inst, lane: usize) -> String {
             out += &format!(" {:#x}", crate::operand::source(before, inst, op, lane));
         }
     }
-    let vdst = crate::operand::vector(&before.vgprs, inst.get(wavemill_isa::Role::Vdst), 2, lane);
+    let vdst = crate::operand::vector(&before.vgprs, crate::operand::vdst(before, inst), 2, lane);
     out + &format!(", vdst was {vdst:#x}")
 }

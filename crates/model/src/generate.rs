@@ -2,7 +2,7 @@
 
 use crate::State;
 use crate::float::Fmt;
-use crate::operand::code;
+use crate::operand::{code, plain_code, vdst};
 use wavemill_isa::encoding::{Field, bits};
 use wavemill_isa::row::{Access, Class, Enc, Form, Kind, Operand, Role, Row, Ty, flag};
 use wavemill_isa::{Inst, Level, Target};
@@ -424,6 +424,9 @@ pub fn state(
     s.set_sgpr64(126, exec);
     let vcc = mask(r);
     s.set_sgpr64(106, vcc);
+    if level.is_vi_plus() && inst.row.enc.is_valu() && r.once_in(12) {
+        use_indexing(r, &mut s, inst);
+    }
     fill(r, &mut s, inst);
     let movrel = inst.row.name.contains("_movrel");
     if movrel {
@@ -453,6 +456,25 @@ pub fn state(
     s
 }
 
+/// Switches register indexing on, with an index that no register of the instruction is too high for.
+fn use_indexing(r: &mut Random, s: &mut State, inst: &Inst) {
+    let highest = inst.row.operands.iter().filter_map(|op| {
+        let code = match op.role {
+            Role::Vdst => 256 + inst.get(Role::Vdst),
+            _ if op.role.source_index().is_some() => plain_code(inst, op),
+            _ => return None,
+        };
+        (code >= 256 && op.class != Class::Agpr).then(|| code - 256 + op.ty.dwords() as u32)
+    });
+    let room = VGPRS.saturating_sub(highest.max().unwrap_or(0));
+    // What is indexed in an exchange of two registers, and in the relative moves, nothing says.
+    if room < 2 || inst.row.name == "v_swap_b32" || inst.row.name.contains("_movrel") {
+        return;
+    }
+    s.mode |= 1 << 27;
+    s.sgprs[124] = ((r.next() as u32 & 0xff0) << 4) | ((r.below(room as u64 / 2) as u32).div_ceil(2) * 2);
+}
+
 /// Puts values of their types into the registers an instruction reads.
 fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
     let mut first: Option<(u32, bool)> = None;
@@ -471,10 +493,14 @@ fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
             ty.count = 2;
         }
         let at = match op.role {
-            Role::Vdst => 256 + inst.get(Role::Vdst),
+            Role::Vdst => 256 + vdst(s, inst),
             Role::Sdst => inst.field_of(op).get(inst.bits),
-            _ => code(inst, op),
+            _ => code(s, inst, op),
         };
+        // M0 keeps its index.
+        if at == 124 && s.mode >> 27 & 1 != 0 {
+            continue;
+        }
         if at < 126 {
             let v = r.value(ty);
             for i in 0..ty.dwords() as u32 {

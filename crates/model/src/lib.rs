@@ -22,7 +22,7 @@ mod salu;
 mod valu;
 
 use wavemill_isa::row::Enc;
-use wavemill_isa::{Inst, Level};
+use wavemill_isa::{Inst, Level, Row};
 
 pub use float::Fmt;
 
@@ -95,15 +95,16 @@ pub enum Allowed {
 pub enum Unmodelled {
     /// Not a scalar or vector ALU instruction.
     NotAlu,
-    /// On the list of [`excluded`] rows.
+    /// On the list of [`excluded_row`].
     Excluded(&'static str),
     /// No model was written: a gap.
     Missing,
 }
 
-/// Rows that are in an ALU encoding but have no model, with the reason.
-pub fn excluded(name: &str) -> Option<&'static str> {
-    Some(match name {
+/// Why a row in an ALU encoding has no model, if it has none.
+pub fn excluded_row(row: &Row) -> Option<&'static str> {
+    Some(match row.name {
+        _ if row.enc == Enc::Mfma => "matrices have tests of their own",
         "s_rfe_b64" | "s_rfe_restore_b64" => {
             "leaves a trap handler: no arithmetic, and needs privileged state"
         }
@@ -132,7 +133,7 @@ pub fn excluded(name: &str) -> Option<&'static str> {
 
 /// Executes one instruction. Returns the lanes with some freedom; everything else in `state` is exact.
 pub fn execute(state: &mut State, inst: &Inst) -> Result<Vec<Tolerance>, Unmodelled> {
-    if let Some(reason) = excluded(inst.row.name) {
+    if let Some(reason) = excluded_row(inst.row) {
         return Err(Unmodelled::Excluded(reason));
     }
     match inst.row.enc {
@@ -140,9 +141,6 @@ pub fn execute(state: &mut State, inst: &Inst) -> Result<Vec<Tolerance>, Unmodel
             salu::execute(state, inst).map(|()| Vec::new())
         }
         Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vopc | Enc::Vop3p => valu::execute(state, inst),
-        Enc::Mfma | Enc::Vintrp => {
-            Err(Unmodelled::Excluded("matrices and interpolation have tests of their own"))
-        }
         _ => Err(Unmodelled::NotAlu),
     }
 }

@@ -5,8 +5,33 @@ use wavemill_isa::Inst;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::{Class, Form, Kind, Operand, Role, Ty};
 
-/// The nine-bit operand code of a source: 256 and up are vector registers.
-pub fn code(inst: &Inst, op: &Operand) -> u32 {
+/// What M0 adds to a vector register's number while register indexing is on (manual 6.6): `bit` of M0 enables it.
+fn index(state: &State, bit: u32) -> u32 {
+    let m0 = state.sgprs[124];
+    let on = state.level.is_vi_plus() && state.mode >> 27 & 1 != 0 && m0 >> bit & 1 != 0;
+    if on { m0 & 0xff } else { 0 }
+}
+
+/// The number of the destination register.
+pub fn vdst(state: &State, inst: &Inst) -> u32 {
+    let vgpr = inst.row.operand(Role::Vdst).is_some_and(|o| o.class != Class::Agpr);
+    inst.get(Role::Vdst) + if vgpr { index(state, 15) } else { 0 }
+}
+
+/// The nine-bit operand code of a source: 256 and up are vector registers, indexed if M0 says so.
+pub fn code(state: &State, inst: &Inst, op: &Operand) -> u32 {
+    let code = plain_code(inst, op);
+    if code < 256 || op.class == Class::Agpr {
+        return code;
+    }
+    // V_MADMK adds its second register: it is the third source of the multiply-add (manual 6.6.2).
+    let madmk = inst.row.name.starts_with("v_madmk") && op.role == Role::Src1;
+    let slot = if madmk { 2 } else { op.role.source_index().unwrap_or(0) };
+    code + index(state, 12 + slot as u32)
+}
+
+/// The code before indexing.
+pub fn plain_code(inst: &Inst, op: &Operand) -> u32 {
     let field = inst.field_of(op).get(inst.bits);
     let i = op.role.source_index();
     match (inst.form, i) {
@@ -78,7 +103,7 @@ pub fn vector(file: &[[u32; 64]], index: u32, dwords: u8, lane: usize) -> u128 {
 
 /// A source's bits before modifiers.
 pub fn read(state: &State, inst: &Inst, op: &Operand, lane: usize) -> u128 {
-    let code = code(inst, op);
+    let code = code(state, inst, op);
     if code < 256 {
         return scalar(state, inst, code, op.ty) as u128;
     }

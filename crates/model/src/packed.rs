@@ -155,7 +155,7 @@ fn mix(state: &State, inst: &Inst, lane: usize, old: u32, env: &Env, clamp: bool
         let m = mods(inst, i as u8);
         let bits = if m.op_sel_hi { 16 } else { 32 };
         let ty = Ty { kind: Kind::F, bits, count: 1 };
-        let code = code(inst, o);
+        let code = code(state, inst, o);
         let dword =
             if code < 256 { scalar(state, inst, code, ty) } else { read(state, inst, o, lane) as u64 };
         let fmt = if m.op_sel_hi { Fmt::F16 } else { Fmt::F32 };

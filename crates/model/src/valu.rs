@@ -5,7 +5,7 @@ use crate::convert::{self, Out};
 use crate::float::{Env, Fmt};
 use crate::fp::{self, Fp, finish};
 use crate::int::{self, Int, sext, zext};
-use crate::operand::{Dpp, code, dpp_source, dpp_writes, read, sdwa_merge, source, vector};
+use crate::operand::{Dpp, code, dpp_source, dpp_writes, read, sdwa_merge, source, vdst, vector};
 use crate::{Allowed, State, Tolerance, Unmodelled, packed};
 use wavemill_isa::Inst;
 use wavemill_isa::encoding::bits;
@@ -98,7 +98,7 @@ pub fn execute(state: &mut State, inst: &Inst) -> Result<Vec<Tolerance>, Unmodel
     // Instructions with two destinations write both or none (manual 3.6.1).
     let missing = row
         .operand(Role::Vdst)
-        .is_some_and(|o| inst.get(Role::Vdst) as usize + o.ty.dwords() as usize > old.vgprs.len());
+        .is_some_and(|o| vdst(&old, inst) as usize + o.ty.dwords() as usize > old.vgprs.len());
     if has_mask && !missing {
         state.set_sgpr64(mask_destination(&old, inst), mask);
         if row.writes & wavemill_isa::row::state::EXEC != 0 {
@@ -137,7 +137,7 @@ fn cross_lane(state: &mut State, old: &State, inst: &Inst) -> Result<bool, Unmod
     let m0 = old.sgprs[124];
     let exec = old.exec();
     let active = (0..64usize).filter(|l| exec >> l & 1 != 0);
-    let vdst = inst.get(Role::Vdst);
+    let vdst = vdst(old, inst);
     match row.name {
         // No exceptions are pending between instructions.
         "v_nop" | "v_clrexcp" => {}
@@ -159,7 +159,7 @@ fn cross_lane(state: &mut State, old: &State, inst: &Inst) -> Result<bool, Unmod
         }
         "v_swap_b32" => {
             let Some(o) = op(Role::Src0) else { return Err(Unmodelled::Missing) };
-            let other = code(inst, o) - 256;
+            let other = code(old, inst, o) - 256;
             // Two destinations: both exist or neither is written (manual 3.6.1).
             if vdst.max(other) as usize >= old.vgprs.len() {
                 return Ok(true);
@@ -176,7 +176,7 @@ fn cross_lane(state: &mut State, old: &State, inst: &Inst) -> Result<bool, Unmod
                 let v = if row.name == "v_movreld_b32" {
                     read(old, inst, o, lane)
                 } else {
-                    vector(&old.vgprs, code(inst, o) - 256 + m0, 1, lane)
+                    vector(&old.vgprs, code(old, inst, o) - 256 + m0, 1, lane)
                 };
                 let to = if row.name == "v_movrels_b32" { vdst } else { vdst + m0 };
                 set(&mut state.vgprs, to, lane, v as u32);
@@ -211,7 +211,7 @@ fn lane_result(state: &State, inst: &Inst, lane: usize) -> Option<Lane> {
     let get = |role| row.operand(role).map_or(0, |o| source(state, inst, o, lane));
     let s: [u128; 3] = [Role::Src0, Role::Src1, Role::Src2].map(get);
     let dst = row.operand(Role::Vdst);
-    let d = dst.map_or(0, |o| vector(&state.vgprs, inst.get(Role::Vdst), o.ty.dwords(), lane));
+    let d = dst.map_or(0, |o| vector(&state.vgprs, vdst(state, inst), o.ty.dwords(), lane));
     let exact = |v: u128| Some(Lane { value: Some(Value::Exact(v)), bit: None });
     // The carry in or selector: VCC, or the third source in VOP3.
     let carry_in =
@@ -377,7 +377,7 @@ fn write(
     tolerances: &mut Vec<Tolerance>,
 ) {
     let Some(op) = inst.row.operand(Role::Vdst) else { return };
-    let vdst = inst.get(Role::Vdst);
+    let vdst = vdst(old, inst);
     let before = vector(&old.vgprs, vdst, 1, lane) as u32;
     let place = |v: u32| placed(old, inst, op.ty, before, v);
     // A destination (any part of it) beyond the file is not written.
