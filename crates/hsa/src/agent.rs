@@ -122,7 +122,7 @@ fn host_info(attribute: u32, value: Any) -> Result {
         0xa014 => value.set(0u32),
         0xa015 => value.set(host.memory),
         0xa016 => value.set(1_000_000_000u64),
-        _ => crate::amd::image::image_limit(attribute, value),
+        _ => Err(Status::ERROR_INVALID_ARGUMENT),
     }
 }
 

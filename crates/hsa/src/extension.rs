@@ -4,6 +4,8 @@ use crate::abi::*;
 use crate::runtime::runtime;
 use std::ffi::c_char;
 
+/// `HSA_EXTENSION_IMAGES`.
+const IMAGES: u16 = 1;
 /// `HSA_EXTENSION_AMD_PROFILER`: the functions `hsa_amd_profiling_*`, which have no table.
 const PROFILER: u16 = 0x200;
 /// `HSA_EXTENSION_AMD_LOADER`.
@@ -13,7 +15,8 @@ const LOADER: u16 = 0x201;
 fn extension(number: u16) -> Option<(&'static std::ffi::CStr, Option<(u16, u16)>)> {
     Some(match number {
         0 => (c"HSA_EXTENSION_FINALIZER", None),
-        1 => (c"HSA_EXTENSION_IMAGES", None),
+        // There, as with MI200, but no format is supported: programs ask it for alignments.
+        IMAGES => (c"HSA_EXTENSION_IMAGES", Some((1, 0))),
         2 => (c"HSA_EXTENSION_PERFORMANCE_COUNTERS", None),
         3 => (c"HSA_EXTENSION_PROFILING_EVENTS", None),
         PROFILER => (c"HSA_EXTENSION_AMD_PROFILER", Some((1, 0))),
@@ -26,7 +29,7 @@ fn extension(number: u16) -> Option<(&'static std::ffi::CStr, Option<(u16, u16)>
 /// The extensions that are there, one bit each.
 pub fn bitmap() -> [u8; 128] {
     let mut bits = [0; 128];
-    for number in [PROFILER, LOADER] {
+    for number in [IMAGES, PROFILER, LOADER] {
         bits[usize::from(number / 8)] |= 1 << (number % 8);
     }
     bits
@@ -45,14 +48,33 @@ fn table(number: u16, major: u16, length: usize, table: Any) -> Result {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
     supported(number, major)?.ok_or(Status::ERROR)?;
-    match number {
-        LOADER => {
-            let functions = crate::amd::loader::table();
-            let bytes: Vec<u8> = functions.iter().flat_map(|f| f.to_ne_bytes()).collect();
-            table.set_bytes(&bytes[..length.min(bytes.len())])
-        }
-        _ => Err(Status::ERROR),
+    let functions = functions(number);
+    if functions.is_empty() {
+        return Err(Status::ERROR);
     }
+    let bytes: Vec<u8> = functions.iter().flat_map(|f| f.to_ne_bytes()).collect();
+    table.set_bytes(&bytes[..length.min(bytes.len())])
+}
+
+/// The addresses of an extension's functions, in the order of its table.
+fn functions(number: u16) -> Vec<usize> {
+    match number {
+        IMAGES => crate::amd::image::table().to_vec(),
+        LOADER => crate::amd::loader::table().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// Bytes of an extension's table in a minor version of version 1.
+fn table_bytes(number: u16, minor: u16) -> usize {
+    let count = match (number, minor) {
+        (IMAGES, _) => 10,
+        (_, 0) => 3,
+        (_, 1) => 5,
+        (_, 2) => 6,
+        _ => 7,
+    };
+    count * size_of::<usize>()
 }
 
 api! {
@@ -124,7 +146,7 @@ api! {
         runtime()?;
         let functions = functions.check()?;
         supported(number, major)?.filter(|m| *m >= minor).ok_or(Status::ERROR)?;
-        table(number, major, crate::amd::loader::table_bytes(minor), functions)
+        table(number, major, table_bytes(number, minor), functions)
     }
 
     /// The first functions of an extension, as many as there is room for.

@@ -5,6 +5,11 @@ use crate::runtime::{self, runtime};
 use std::ffi::c_char;
 use wavemill_machine::signal;
 
+/// Where debuggers look for what was loaded (`struct r_debug`): nothing is listed yet, as version 0 says.
+#[unsafe(no_mangle)]
+pub static _amdgpu_r_debug: [u64; 5] = [0; 5];
+versioned!(_amdgpu_r_debug);
+
 api! {
     /// Starts the runtime, or counts one more user.
     fn hsa_init() -> Status {

@@ -5,8 +5,14 @@ use crate::pool;
 use crate::runtime::runtime;
 use std::ffi::c_void;
 
-/// Copies memory as `memmove` does.
+/// Copies memory as `memmove` does, between addresses of the program or of GPUs.
 pub fn copy(to: u64, from: u64, size: usize) {
+    let host = |address| runtime().map_or(address, |r| r.system.heap.host_address(address));
+    copy_host(host(to), host(from), size);
+}
+
+/// Copies memory of the program.
+pub fn copy_host(to: u64, from: u64, size: usize) {
     // SAFETY: the program promises that both ranges are its own or were allocated by the runtime. Waves may access
     // them at the same time, which the program has to prevent as with a GPU.
     unsafe { std::ptr::copy(from as *const u8, to as *mut u8, size) };
@@ -63,16 +69,25 @@ api! {
         if size == 0 {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
-        // SAFETY: the program promises to keep the memory until it deregisters it.
-        let done = unsafe { runtime.system.heap.lock(address, size as u64, runtime.all_gpus()) };
-        done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)
+        let within = |end: u64| runtime.system.heap.find(address).is_some_and(|i| end <= i.host + i.len);
+        let end = address.checked_add(size as u64).ok_or(Status::ERROR_INVALID_ARGUMENT)?;
+        if within(end) {
+            return Ok(());
+        }
+        for gpu in &runtime.system.gpus {
+            // SAFETY: the program promises to keep the memory until it deregisters it.
+            let done = unsafe { gpu.machine.memory().pin(address, size as u64) };
+            done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
+        }
+        Ok(())
     }
 
     /// Takes a registration back.
     fn hsa_memory_deregister(address: u64, size: usize) -> Status {
         let runtime = runtime()?;
-        let _ = size;
-        runtime.system.heap.unlock(address);
+        for gpu in &runtime.system.gpus {
+            gpu.machine.memory().unpin(address, size as u64);
+        }
         Ok(())
     }
 }

@@ -77,7 +77,7 @@ impl OldCodeObject {
     pub fn new(source: &Source) -> Result<OldCodeObject> {
         let map = MmapOptions::new().len(source.bytes.len()).map_anon();
         let map = MmapRaw::from(map.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?);
-        crate::memory::copy(map.as_mut_ptr() as u64, source.bytes.as_ptr() as u64, source.bytes.len());
+        crate::memory::copy_host(map.as_mut_ptr() as u64, source.bytes.as_ptr() as u64, source.bytes.len());
         Ok(OldCodeObject { map, address: source.address })
     }
 
@@ -89,7 +89,7 @@ impl OldCodeObject {
     /// The bytes as they are now.
     pub fn source(&self) -> Source {
         let mut bytes = vec![0; self.map.len()];
-        crate::memory::copy(bytes.as_mut_ptr() as u64, self.handle(), bytes.len());
+        crate::memory::copy_host(bytes.as_mut_ptr() as u64, self.handle(), bytes.len());
         Source { bytes, address: self.address }
     }
 }

@@ -126,7 +126,7 @@ in_all_orders! { hsa_signal_wait_relaxed hsa_signal_wait_scacquire hsa_signal_wa
 }
 
 /// Makes a signal.
-pub fn create(value: i64, consumers: &[Agent], to: Out<SignalHandle>) -> Result {
+pub fn create(value: i64, consumers: &[Agent], shared: bool, to: Out<SignalHandle>) -> Result {
     let runtime = runtime()?;
     let to = to.check()?;
     for (i, &agent) in consumers.iter().enumerate() {
@@ -135,7 +135,9 @@ pub fn create(value: i64, consumers: &[Agent], to: Out<SignalHandle>) -> Result 
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
     }
-    let signal = runtime.system.signal(value).ok_or(Status::ERROR_OUT_OF_RESOURCES)?;
+    let system = &runtime.system;
+    let signal = if shared { system.shared_signal(value) } else { system.signal(value) };
+    let signal = signal.ok_or(Status::ERROR_OUT_OF_RESOURCES)?;
     to.set(SignalHandle(signal.handle()))
 }
 
@@ -144,7 +146,7 @@ api! {
     fn hsa_signal_create(value: i64, count: u32, consumers: In<Agent>, to: Out<SignalHandle>) -> Status {
         runtime()?;
         to.check()?;
-        create(value, &consumers.list(count as usize)?, to)
+        create(value, &consumers.list(count as usize)?, false, to)
     }
 
     /// Destroys a signal.

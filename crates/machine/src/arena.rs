@@ -7,6 +7,9 @@ use memmap2::{MmapOptions, MmapRaw};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+/// Bytes that are mapped together.
+pub(crate) const PAGE: u64 = 4096;
+
 /// Slots that are handed out, taken back, and never unmapped.
 pub(crate) struct Arena {
     map: MmapRaw,
@@ -53,6 +56,27 @@ impl Arena {
             state.next += 1;
             address
         })
+    }
+
+    /// The first of a page of slots that nobody uses, for memory that is mapped in their place.
+    pub(crate) fn take_page(&self) -> Option<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = PAGE / self.slot;
+        while !state.next.is_multiple_of(count) {
+            let skipped = self.start() + state.next * self.slot;
+            state.free.push(skipped);
+            state.next += 1;
+        }
+        let address = self.start() + state.next * self.slot;
+        (address + PAGE <= self.end()).then(|| {
+            state.next += count;
+            address
+        })
+    }
+
+    /// Takes a page of slots back.
+    pub(crate) fn give_page(&self, address: u64) {
+        (0..PAGE).step_by(self.slot as usize).for_each(|offset| self.give(address + offset));
     }
 
     /// Takes a slot back.

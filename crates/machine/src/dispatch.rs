@@ -28,6 +28,23 @@ pub struct Request {
     pub timeout: Option<Duration>,
 }
 
+/// Whom to tell something.
+pub type Tell = Arc<dyn Fn() + Send + Sync>;
+
+/// What a queue has to say about how a dispatch is run.
+pub struct Control<'a> {
+    /// Ends the dispatch when it is set.
+    pub stop: &'a Arc<AtomicBool>,
+    /// Compute units that may be used.
+    pub units: u32,
+    /// Somebody wants to know the CPU time, which takes longer to measure than a small kernel to run.
+    pub timed: bool,
+    /// Is told where the scratch is.
+    pub placed: &'a dyn Fn(&Scratch),
+    /// Is called, at least once, when the dispatch takes longer than that.
+    pub slow: Option<(Duration, &'a Tell)>,
+}
+
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Completion {
@@ -35,7 +52,7 @@ pub struct Completion {
     pub kernel: String,
     /// From start to end.
     pub wall_ns: u64,
-    /// CPU time of all threads that took part.
+    /// CPU time of all threads that took part, if it was measured.
     pub cpu_ns: u64,
     /// Work-groups of the grid.
     pub work_groups: u64,
@@ -95,15 +112,21 @@ impl Machine {
 
     /// Runs a dispatch to its end.
     pub fn dispatch(&self, request: &Request) -> Result<Completion, DispatchError> {
-        self.dispatch_until(request, &Arc::default(), |_| {})
+        let control = Control {
+            stop: &Arc::default(),
+            units: self.profile().compute_units,
+            timed: true,
+            placed: &|_| {},
+            slow: None,
+        };
+        self.dispatch_with(request, &control)
     }
 
-    /// Runs a dispatch to its end or until `stop` is set. `placed` is told where its scratch is.
-    pub fn dispatch_until(
+    /// Runs a dispatch as a queue wants it.
+    pub fn dispatch_with(
         &self,
         request: &Request,
-        stop: &Arc<AtomicBool>,
-        placed: impl FnOnce(&Scratch),
+        control: &Control<'_>,
     ) -> Result<Completion, DispatchError> {
         let began = Instant::now();
         let packet = &request.packet;
@@ -117,6 +140,7 @@ impl Machine {
         }
         let packet = &packet;
         let mut plan = self.plan(&kernel, packet)?;
+        plan.resident = (plan.resident / self.profile().compute_units * control.units).max(1);
         let scratch = self.scratch(&mut plan)?;
         plan.user = user_sgprs(
             &kernel,
@@ -127,7 +151,7 @@ impl Machine {
             self.target().level(),
             |offset| self.read_u32(packet.kernarg_address.wrapping_add(offset.into())),
         );
-        placed(&plan.scratch);
+        (control.placed)(&plan.scratch);
         let work_groups = plan.group_count();
         let running = self.memory().running();
         let job = Job::new(
@@ -138,7 +162,7 @@ impl Machine {
             self.global(),
             request.timeout,
         )
-        .stopped_by(stop);
+        .controlled(control);
         let outcome = self.pool().run(Arc::new(job));
         drop(running);
         if let Some(region) = scratch {

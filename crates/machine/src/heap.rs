@@ -2,9 +2,12 @@
 //! program itself that it has locked.
 
 use crate::graves::Graveyard;
+use crate::ipc;
 use crate::memory::{Allocations, MemoryError, Use};
 use memmap2::{MmapOptions, MmapRaw};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -55,6 +58,8 @@ pub enum Origin {
 pub struct Info {
     /// First address.
     pub start: u64,
+    /// First address as the program sees it: another one if it is locked memory.
+    pub host: u64,
     /// Bytes.
     pub len: u64,
     /// Where it comes from.
@@ -69,10 +74,42 @@ struct Block {
     info: Info,
     usage: Use,
     name: String,
-    /// None for locked memory.
-    map: Option<MmapRaw>,
+    map: Place,
     /// How often it is locked.
     locks: u32,
+}
+
+/// What a block's addresses are.
+enum Place {
+    /// Memory of ours, and the file it is in when other processes may map it.
+    Mapped(MmapRaw, Option<File>),
+    /// Addresses at which GPUs see memory of the program.
+    Reserved(#[expect(dead_code, reason = "held until it is dropped")] Reserved),
+}
+
+/// Addresses that nobody else gets and nobody can access.
+struct Reserved {
+    start: u64,
+    len: usize,
+}
+
+const PAGE: u64 = 4096;
+
+fn reserve(len: u64) -> Result<Reserved, MemoryError> {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+    let none = || MemoryError(format!("no {len} bytes of addresses"));
+    let len = usize::try_from(len.next_multiple_of(PAGE)).map_err(|_| none())?;
+    let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+    // SAFETY: a new mapping wherever there is room touches nobody's memory.
+    let start = unsafe { mmap_anonymous(std::ptr::null_mut(), len, ProtFlags::empty(), flags) };
+    Ok(Reserved { start: start.map_err(|_| none())? as u64, len })
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // SAFETY: exactly what `reserve` mapped; nothing is ever accessed there. A failure leaves it reserved.
+        let _ = unsafe { rustix::mm::munmap(self.start as *mut _, self.len) };
+    }
 }
 
 /// All memory that programs have allocated or locked.
@@ -109,8 +146,8 @@ impl Heap {
     ) -> Result<u64, MemoryError> {
         let (start, len) = (map.as_mut_ptr() as u64, map.len() as u64);
         let name = format!("allocation {}", self.count.fetch_add(1, Ordering::Relaxed));
-        let info = Info { start, len, origin, gpus: Gpus::default(), user_data: 0 };
-        let mut block = Block { info, usage, name, map: Some(map), locks: 0 };
+        let info = Info { start, host: start, len, origin, gpus: Gpus::default(), user_data: 0 };
+        let mut block = Block { info, usage, name, map: Place::Mapped(map, None), locks: 0 };
         if let Err(e) = self.show(&mut block, gpus) {
             self.hide(&mut block, Gpus(!0));
             return Err(e);
@@ -125,14 +162,14 @@ impl Heap {
             if !gpus.contains(i) || block.info.gpus.contains(i) {
                 continue;
             }
-            let Info { start, len, .. } = block.info;
-            if block.map.is_some() {
+            let Info { start, host, len, .. } = block.info;
+            if block.info.origin == Origin::Locked {
+                // SAFETY: whoever locked the memory has promised to keep it until it is unlocked.
+                unsafe { gpu.add(start, host, len, true, block.usage, &block.name) }?;
+            } else {
                 // SAFETY: the mapping lives until `free`, which withdraws it first and lets it be unmapped only when
                 // no wave runs. Host code accesses it through raw pointers only.
                 unsafe { gpu.register(start, len, true, block.usage, &block.name) }?;
-            } else {
-                // SAFETY: whoever locked the memory has promised to keep it until it is unlocked.
-                unsafe { gpu.pin(start, len) }?;
             }
             block.info.gpus = block.info.gpus.with(Gpus::one(i));
         }
@@ -142,11 +179,7 @@ impl Heap {
     fn hide(&self, block: &mut Block, gpus: Gpus) {
         for i in Gpus(gpus.0 & block.info.gpus.0).iter() {
             let Some(gpu) = self.gpus.get(i) else { break };
-            if block.map.is_some() {
-                gpu.withdraw(block.info.start);
-            } else {
-                gpu.unpin(block.info.start, block.info.len);
-            }
+            gpu.withdraw(block.info.start);
             block.info.gpus.0 &= !Gpus::one(i).0;
         }
     }
@@ -156,13 +189,13 @@ impl Heap {
         let removed = {
             let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
             match blocks.get(&start) {
-                Some(block) if block.map.is_some() => blocks.remove(&start),
+                Some(block) if block.info.origin != Origin::Locked => blocks.remove(&start),
                 _ => None,
             }
         };
         let Some(mut block) = removed else { return false };
         self.hide(&mut block, Gpus(!0));
-        if let Some(map) = block.map.take() {
+        if let Place::Mapped(map, _) = block.map {
             self.graves.bury(map);
         }
         true
@@ -183,58 +216,84 @@ impl Heap {
         Ok(true)
     }
 
-    /// Lets GPUs access memory of the program, which may be locked several times. Within a block of ours, only the
-    /// access is granted.
+    /// Lets GPUs access memory of the program, which may be locked several times, and tells where they see it: at other
+    /// addresses than the program, as with a real GPU (HIP relies on it). Within a block of ours, only access is granted.
     ///
     /// # Safety
     /// The memory must stay valid until it is unlocked.
-    pub unsafe fn lock(&self, start: u64, len: u64, gpus: Gpus) -> Result<(), MemoryError> {
+    pub unsafe fn lock(&self, host: u64, len: u64, gpus: Gpus) -> Result<u64, MemoryError> {
+        let end = host.checked_add(len).filter(|_| len > 0);
+        let end = end.ok_or_else(|| MemoryError(format!("{len} bytes at {host:#x} are no memory")))?;
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
-        let end = start.checked_add(len).filter(|_| len > 0);
-        let end = end.ok_or_else(|| MemoryError(format!("{len} bytes at {start:#x} are no memory")))?;
-        if let Some(block) = at(&mut blocks, start).filter(|b| b.map.is_some())
+        if let Some(block) = at(&mut blocks, host).filter(|b| b.info.origin != Origin::Locked)
             && end <= block.info.start + block.info.len
         {
-            return self.show(block, gpus);
+            self.show(block, gpus)?;
+            return Ok(host);
         }
-        if let Some(block) = blocks.get_mut(&start) {
-            // Locked again, perhaps for more: the larger range stays until the last one is unlocked.
-            let was = block.info.gpus;
-            if block.info.len < len {
-                self.hide(block, Gpus(!0));
-                block.info.len = len;
-            }
+        if let Some(block) = blocks.values_mut().find(|b| b.info.host == host && b.info.len == len) {
             block.locks += 1;
-            return self.show(block, gpus.with(was));
+            self.show(block, gpus)?;
+            return Ok(block.info.start);
         }
-        let info = Info { start, len, origin: Origin::Locked, gpus: Gpus::default(), user_data: 0 };
-        let name = "memory of the program".to_owned();
-        let mut block = Block { info, usage: Use::Host, name, map: None, locks: 1 };
+        let map = reserve(host % PAGE + len)?;
+        let start = map.start + host % PAGE;
+        let info = Info { start, host, len, origin: Origin::Locked, gpus: Gpus::default(), user_data: 0 };
+        let name = format!("memory of the program at {host:#x}");
+        let mut block = Block { info, usage: Use::Host, name, map: Place::Reserved(map), locks: 1 };
         self.show(&mut block, gpus)?;
         blocks.insert(start, block);
-        Ok(())
+        Ok(start)
     }
 
-    /// Takes one [`Heap::lock`] back; false when there is none.
-    pub fn unlock(&self, start: u64) -> bool {
+    /// Takes one [`Heap::lock`] of memory that starts here back; false when there is none.
+    pub fn unlock(&self, host: u64) -> bool {
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(block) = blocks.get_mut(&start) else { return false };
-        if block.map.is_some() {
-            return true;
-        }
+        let found = blocks.values_mut().find(|b| b.info.origin == Origin::Locked && b.info.host == host);
+        let Some(block) = found else { return at(&mut blocks, host).is_some() };
         block.locks -= 1;
-        if block.locks == 0
-            && let Some(mut block) = blocks.remove(&start)
-        {
+        let (start, last) = (block.info.start, block.locks == 0);
+        if last && let Some(mut block) = blocks.remove(&start) {
             self.hide(&mut block, Gpus(!0));
         }
         true
     }
 
+    /// Where the host sees what GPUs see at an address.
+    pub fn host_address(&self, address: u64) -> u64 {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        let below = blocks.range(..=address).next_back().map(|(_, b)| &b.info);
+        let inside = below.filter(|i| i.origin == Origin::Locked && address - i.start < i.len);
+        inside.map_or(address, |i| address - i.start + i.host)
+    }
+
+    /// Makes a block's memory one that other processes can map; returns the file's number and its size. `None` when no
+    /// block starts here.
+    pub fn share(&self, start: u64) -> Result<Option<(i32, u64)>, MemoryError> {
+        let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
+        let Some(block) = blocks.get_mut(&start) else { return Ok(None) };
+        let Place::Mapped(map, file) = &mut block.map else { return Ok(None) };
+        if file.is_none() {
+            *file = Some(ipc::share(map).map_err(|e| MemoryError(format!("memory cannot be shared: {e}")))?);
+        }
+        Ok(file.as_ref().map(|f| (f.as_raw_fd(), block.info.len)))
+    }
+
+    /// Maps memory that another process shares.
+    pub fn attach(&self, pid: u32, file: i32, len: u64, gpus: Gpus) -> Result<u64, MemoryError> {
+        let map = ipc::attach(pid, file, len).map_err(|e| MemoryError(format!("no shared memory: {e}")))?;
+        self.adopt(map, Origin::Ipc, Use::Device, gpus)
+    }
+
     /// What an address lies in.
     pub fn find(&self, address: u64) -> Option<Info> {
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
-        at(&mut blocks, address).map(|b| b.info.clone())
+        if let Some(block) = at(&mut blocks, address) {
+            return Some(block.info.clone());
+        }
+        // Locked memory has an address of the program's own, too.
+        let holds = |i: &Info| i.origin == Origin::Locked && address >= i.host && address - i.host < i.len;
+        blocks.values().map(|b| &b.info).find(|i| holds(i)).cloned()
     }
 
     /// Notes the program's own value for a block; false when there is none.
@@ -251,9 +310,8 @@ impl Heap {
     }
 }
 
-/// The block that an address lies in. Locked ranges may overlap: the one that starts last counts.
+/// The block that an address lies in.
 fn at(blocks: &mut BTreeMap<u64, Block>, address: u64) -> Option<&mut Block> {
-    let holds = |b: &Block| address >= b.info.start && address - b.info.start < b.info.len;
-    let start = blocks.range(..=address).rev().take(64).find(|(_, b)| holds(b)).map(|(&s, _)| s)?;
-    blocks.get_mut(&start)
+    let (_, block) = blocks.range_mut(..=address).next_back()?;
+    (address - block.info.start < block.info.len).then_some(block)
 }

@@ -21,6 +21,7 @@ pub mod executable;
 pub mod fault;
 mod graves;
 pub mod heap;
+mod ipc;
 pub mod json;
 pub mod kernarg;
 pub mod kernel;

@@ -179,21 +179,24 @@ impl Allocations {
             }
         }
         // SAFETY: promised by the caller.
-        unsafe { self.add(start, len, writable, usage, name) }
+        unsafe { self.add(start, start, len, writable, usage, name) }
     }
 
+    /// Makes host memory at `host` visible to waves at `start`.
+    ///
     /// # Safety
-    /// As for [`Allocations::register`].
-    unsafe fn add(
+    /// As for [`Allocations::register`], of the memory at `host`.
+    pub(crate) unsafe fn add(
         &self,
         start: u64,
+        host: u64,
         len: u64,
         writable: bool,
         usage: Use,
         name: &str,
     ) -> Result<(), MemoryError> {
         // SAFETY: promised by the caller.
-        unsafe { self.memory.add(start, len, writable) }
+        unsafe { self.memory.add_at(start, host, len, writable) }
             .map_err(|e| MemoryError(format!("{name} at {start:#x}, {len} bytes: {e:?}")))?;
         let allocation = Allocation { start, len, writable, usage, name: name.to_owned() };
         self.named.write().unwrap_or_else(PoisonError::into_inner).insert(start, allocation);
@@ -256,7 +259,7 @@ impl Allocations {
         let others: Vec<(u64, u64)> = self.memory.ranges().iter().map(|r| (r.start, r.end)).collect();
         for (from, to) in pins.show(start, end, &others) {
             // SAFETY: only what `pin` was promised to be valid is shown, until the last `unpin` of it.
-            unsafe { self.add(from, to - from, true, Use::Host, "memory of the program") }?;
+            unsafe { self.add(from, from, to - from, true, Use::Host, "memory of the program") }?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What the packets of a queue do.
 
 use crate::aql::{AMD_BARRIER_VALUE, DispatchPacket, PACKET_SIZE, packet_type};
-use crate::dispatch::Request;
+use crate::dispatch::{Control, Request, Tell};
 use crate::launch::Places;
 use crate::queue::{Queue, QueueError};
 use crate::schedule::Cause;
@@ -9,6 +9,7 @@ use crate::signal::{self, Condition, Signal, Wanted};
 use crate::system::Record;
 use crate::watch;
 use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
 
 /// What came of a packet.
 pub(crate) enum Outcome {
@@ -22,14 +23,20 @@ fn wide(packet: &[u8; PACKET_SIZE], at: usize) -> u64 {
     packet[at..at + 8].iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
 }
 
-/// Does what a packet says.
-pub(crate) fn perform(queue: &Queue, packet: &[u8; PACKET_SIZE], address: u64, index: u64) -> Outcome {
+/// Does what a packet says. `slow` is called when a kernel takes longer than that.
+pub(crate) fn perform(
+    queue: &Queue,
+    packet: &[u8; PACKET_SIZE],
+    address: u64,
+    index: u64,
+    slow: (Duration, &Tell),
+) -> Outcome {
     let start = signal::now();
     let header = u16::from_le_bytes([packet[0], packet[1]]);
     // Acquire and release at any scope are the same here: host and waves share coherent memory.
     fence(Ordering::SeqCst);
     let outcome = match header & 0xff {
-        packet_type::KERNEL_DISPATCH => return dispatch(queue, packet, address, index),
+        packet_type::KERNEL_DISPATCH => return dispatch(queue, packet, address, index, slow),
         packet_type::BARRIER_AND => {
             let mut wanted: Vec<Wanted> = Vec::new();
             dependencies(packet, &mut wanted);
@@ -110,17 +117,31 @@ fn complete(handle: u64, start: u64, end: u64) {
     }
 }
 
-fn dispatch(queue: &Queue, bytes: &[u8; PACKET_SIZE], address: u64, index: u64) -> Outcome {
+fn dispatch(
+    queue: &Queue,
+    bytes: &[u8; PACKET_SIZE],
+    address: u64,
+    index: u64,
+    slow: (Duration, &Tell),
+) -> Outcome {
     let start = signal::now();
     let packet = DispatchPacket::from_bytes(bytes);
     let places = Places { packet: address, queue: queue.at().address(), dispatch_id: index };
     let request = Request { packet, places, timeout: None };
     let machine = &queue.gpu().machine;
-    let done = machine.dispatch_until(&request, queue.stop(), |scratch| {
-        if scratch.len > 0 {
-            queue.set_scratch(scratch);
-        }
-    });
+    let system = queue.system();
+    let control = Control {
+        stop: queue.stop(),
+        units: queue.units(),
+        slow: Some(slow),
+        timed: system.as_ref().is_some_and(|s| s.observed()),
+        placed: &|scratch| {
+            if scratch.len > 0 {
+                queue.set_scratch(scratch);
+            }
+        },
+    };
+    let done = machine.dispatch_with(&request, &control);
     let end = signal::now();
     // What the waves have stored last may be what somebody sleeps on.
     watch::look();
@@ -131,7 +152,7 @@ fn dispatch(queue: &Queue, bytes: &[u8; PACKET_SIZE], address: u64, index: u64) 
     if completion.fault.as_ref().is_some_and(|f| f.stop.cause == Cause::Cancelled) {
         return Outcome::Cancelled;
     }
-    if let Some(system) = queue.system() {
+    if let Some(system) = system {
         system.record(&Record {
             gpu: queue.gpu().index,
             queue: queue.at().id(),

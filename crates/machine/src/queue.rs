@@ -6,6 +6,7 @@
 
 use crate::aql::{PACKET_SIZE, QueueImage, packet_type};
 use crate::arena::Arena;
+use crate::dispatch::Tell;
 use crate::fault::Report;
 use crate::memory::MemoryError;
 use crate::packet::Outcome;
@@ -35,8 +36,12 @@ pub const MIN_SIZE: u32 = 64;
 /// Most packets of a queue.
 pub const MAX_SIZE: u32 = 1 << 17;
 
-/// How long an idle packet processor looks for the next packet before it sleeps.
-const SPIN: Duration = Duration::from_micros(30);
+/// How long an idle packet processor looks for the next packet before it sleeps. Not long: whoever is to send it may need
+/// the same processor.
+const SPIN: Duration = Duration::from_micros(8);
+
+/// A kernel that runs for longer does not keep the packets behind it waiting, unless they ask for it.
+const PATIENCE: Duration = Duration::from_millis(1);
 
 /// Threads that may process one queue's packets at the same time.
 const MOST_THREADS: usize = 8;
@@ -205,6 +210,54 @@ struct Flight {
     started: BTreeSet<u64>,
     /// Index behind the last packet that was started.
     next: u64,
+    /// A thread waits until some have ended.
+    awaited: bool,
+}
+
+/// Who looks for the next packet.
+#[derive(Default)]
+struct Lead {
+    /// Somebody does.
+    taken: bool,
+    /// Threads that would like to.
+    willing: usize,
+}
+
+/// A processor thread's part in the lead.
+struct Share {
+    queue: Arc<Queue>,
+    /// This thread looks for the next packet.
+    leads: AtomicBool,
+}
+
+impl Share {
+    /// Waits until nobody else leads.
+    fn take(&self) {
+        let mut lead = self.queue.lead();
+        lead.willing += 1;
+        while lead.taken && !self.queue.ended() {
+            let pause = Duration::from_millis(100);
+            lead = self.queue.follow.wait_timeout(lead, pause).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        lead.willing -= 1;
+        lead.taken = true;
+        self.leads.store(true, Ordering::SeqCst);
+    }
+
+    /// Lets another thread lead.
+    fn give(&self) {
+        if !self.leads.swap(false, Ordering::SeqCst) || self.queue.ended() {
+            return;
+        }
+        let mut lead = self.queue.lead();
+        lead.taken = false;
+        let alone = lead.willing == 0;
+        drop(lead);
+        self.queue.follow.notify_one();
+        if alone {
+            self.queue.spawn();
+        }
+    }
 }
 
 impl Flight {
@@ -226,15 +279,14 @@ pub struct Queue {
     /// Running dispatches are to end.
     stop: Arc<AtomicBool>,
     on_error: OnError,
-    /// Held by the thread that looks for the next packet.
-    lead: Mutex<()>,
+    lead: Mutex<Lead>,
+    follow: Condvar,
     flight: Mutex<Flight>,
     landed: Condvar,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// Compute units that may be used, one bit each.
     mask: Mutex<Vec<u32>>,
-    /// Packets without the barrier bit have been seen: several threads process packets.
-    parallel: AtomicBool,
+    units: AtomicU32,
 }
 
 impl Queue {
@@ -273,11 +325,12 @@ impl Queue {
             stop: Arc::default(),
             on_error: request.on_error,
             lead: Mutex::default(),
+            follow: Condvar::new(),
             flight: Mutex::default(),
             landed: Condvar::new(),
             threads: Mutex::default(),
+            units: AtomicU32::new(machine.profile().compute_units),
             mask: Mutex::new(all_units(machine.profile().compute_units)),
-            parallel: AtomicBool::new(false),
         });
         if !queue.spawn() {
             return Err(MemoryError("no thread for a queue".into()));
@@ -295,8 +348,14 @@ impl Queue {
         self.mask.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Says which compute units may be used.
+    /// How many compute units may be used.
+    pub(crate) fn units(&self) -> u32 {
+        self.units.load(Ordering::Relaxed)
+    }
+
+    /// Says which compute units may be used. Which ones makes no difference; how many bounds the work-groups under way.
     pub fn set_mask(&self, mask: Vec<u32>) {
+        self.units.store(mask.iter().map(|w| w.count_ones()).sum(), Ordering::Relaxed);
         *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = mask;
     }
 
@@ -319,7 +378,12 @@ impl Queue {
         self.stop.store(true, Ordering::SeqCst);
         self.at.wake();
         self.landed.notify_all();
+        self.follow.notify_all();
         watch::event();
+    }
+
+    fn lead(&self) -> MutexGuard<'_, Lead> {
+        self.lead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn ended(&self) -> bool {
@@ -357,68 +421,59 @@ impl Queue {
         self.flight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A processor thread. One thread leads: it waits for the next packet. It stays in the lead for barriers; when it
-    /// runs a kernel, another one may lead.
+    /// A processor thread. One thread leads: it waits for the next packet and does what it says. When a kernel takes
+    /// long, the thread lets another one lead meanwhile.
     fn process(self: Arc<Self>) {
-        loop {
-            let lead = self.lead.lock().unwrap_or_else(PoisonError::into_inner);
+        let share = Arc::new(Share { queue: self.clone(), leads: AtomicBool::new(false) });
+        let slow: Tell = {
+            let share = share.clone();
+            Arc::new(move || share.give())
+        };
+        while !self.ended() {
+            if !share.leads.load(Ordering::SeqCst) {
+                share.take();
+            }
             let index = self.flight().next;
             if !self.wait_for_room(index) {
                 return;
             }
             let Some(header) = self.next_header(index) else { return };
-            let barrier = header & crate::aql::BARRIER_BIT != 0;
-            if barrier && !self.wait_for_all() {
+            if header & crate::aql::BARRIER_BIT != 0 && !self.wait_for_all() {
                 return;
             }
-            let kernel = header & 0xff == packet_type::KERNEL_DISPATCH;
             let mut flight = self.flight();
             flight.next = index + 1;
             flight.started.insert(index);
             drop(flight);
-            if kernel && !barrier && !self.parallel.swap(true, Ordering::Relaxed) {
-                for _ in 1..MOST_THREADS / 2 {
-                    self.spawn();
-                }
-            }
-            let address = self.at.packet(index);
-            if kernel && self.parallel.load(Ordering::Relaxed) {
-                drop(lead);
-                self.perform(index, address);
-            } else {
-                self.perform(index, address);
-                drop(lead);
-            }
+            self.perform(index, &slow);
         }
     }
 
-    fn perform(&self, index: u64, address: u64) {
+    fn perform(&self, index: u64, slow: &Tell) {
+        let address = self.at.packet(index);
         let mut packet = [0; PACKET_SIZE];
         // SAFETY: the packet is in our ring, and its producer does not touch it after having set the header.
         unsafe { std::ptr::copy_nonoverlapping(address as *const u8, packet.as_mut_ptr(), PACKET_SIZE) };
-        match crate::packet::perform(self, &packet, address, index) {
-            Outcome::Done => {}
-            Outcome::Cancelled => return,
+        match crate::packet::perform(self, &packet, address, index, (PATIENCE, slow)) {
+            Outcome::Done => self.retire(index, address),
+            Outcome::Cancelled => {}
             Outcome::Failed(error) => {
                 self.inactivate();
                 (self.on_error)(self.at, &error);
-                return;
             }
         }
-        self.retire(index, address);
     }
 
     /// The packet is done: the producer may use its place again.
     fn retire(&self, index: u64, address: u64) {
         header_at(address).store(packet_type::INVALID, Ordering::Release);
         let mut flight = self.flight();
-        let full = flight.full(flight.next, self.at.size());
         flight.started.remove(&index);
         let read = flight.started.first().copied().unwrap_or(flight.next);
         self.at.read_index().store(read, Ordering::SeqCst);
-        let empty = flight.started.is_empty();
+        let awaited = flight.awaited;
         drop(flight);
-        if (empty || full) && self.parallel.load(Ordering::Relaxed) {
+        if awaited {
             self.landed.notify_all();
         }
     }
@@ -438,9 +493,11 @@ impl Queue {
     fn wait_while(&self, busy: impl Fn(&Flight) -> bool) -> bool {
         let mut flight = self.flight();
         while busy(&flight) && !self.ended() {
+            flight.awaited = true;
             let pause = Duration::from_millis(100);
             flight = self.landed.wait_timeout(flight, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
+        flight.awaited = false;
         !self.ended()
     }
 
@@ -451,16 +508,16 @@ impl Queue {
             let h = header.load(Ordering::Acquire);
             (h & 0xff != packet_type::INVALID).then_some(h)
         };
+        if self.ended() {
+            return None;
+        }
         let began = Instant::now();
         loop {
-            for _ in 0..64 {
-                if self.ended() {
-                    return None;
-                }
-                if let Some(h) = ready() {
-                    return Some(h);
-                }
-                std::hint::spin_loop();
+            if let Some(h) = watch::glance(ready) {
+                return Some(h);
+            }
+            if self.ended() {
+                return None;
             }
             if began.elapsed() >= SPIN {
                 break;

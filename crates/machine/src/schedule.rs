@@ -8,6 +8,7 @@
 //! once, a new one is started instead if there is room, and its next turns are short: a barrier across a grid of
 //! hundreds of work-groups costs each of them a few hundred instructions. A wrong guess costs time, nothing else.
 
+use crate::dispatch::{Control, Tell};
 use crate::launch::Plan;
 use crate::memory::Allocations;
 use crate::watch;
@@ -152,6 +153,11 @@ pub(crate) struct Job {
     stopped: AtomicBool,
     /// Set from outside.
     cancel: Arc<AtomicBool>,
+    /// CPU time is measured.
+    timed: bool,
+    /// Whom to tell, from when on, that the dispatch takes long.
+    slow: Option<(Instant, Tell)>,
+    told: AtomicBool,
     shared: Mutex<Shared>,
     idle: Condvar,
 }
@@ -191,15 +197,24 @@ impl Job {
             parked: AtomicUsize::new(0),
             stopped: AtomicBool::new(false),
             cancel: Arc::default(),
+            timed: true,
+            slow: None,
+            told: AtomicBool::new(false),
             shared: Mutex::default(),
             idle: Condvar::new(),
         }
     }
 
-    /// The same job, which ends early when `stop` is set.
-    pub(crate) fn stopped_by(mut self, stop: &Arc<AtomicBool>) -> Job {
-        self.cancel = stop.clone();
+    /// The same job, as a queue wants it.
+    pub(crate) fn controlled(mut self, control: &Control<'_>) -> Job {
+        self.cancel = control.stop.clone();
+        self.timed = control.timed;
+        self.slow = control.slow.map(|(after, tell)| (Instant::now() + after, tell.clone()));
         self
+    }
+
+    fn cpu_ns(&self) -> u64 {
+        if self.timed { thread_cpu_ns() } else { 0 }
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -214,7 +229,7 @@ impl Job {
     /// Runs work-groups until none is left for this thread.
     pub(crate) fn work(&self) {
         self.lock().workers += 1;
-        let mut worker = Worker { job: self, local: Local::default(), began: thread_cpu_ns() };
+        let mut worker = Worker { job: self, local: Local::default(), began: self.cpu_ns() };
         let local = &mut worker.local;
         while !self.stopped.load(Ordering::Relaxed) {
             let Some(mut group) = self.take(local) else { break };
@@ -480,6 +495,13 @@ impl Job {
 
     /// Stops the dispatch when its time is over or nobody wants it any more; the report shows a wave of the work-group that noticed.
     fn out_of_time(&self, group: &Group) -> bool {
+        if let Some((after, tell)) = &self.slow
+            && !self.told.load(Ordering::Relaxed)
+            && Instant::now() >= *after
+        {
+            self.told.store(true, Ordering::Relaxed);
+            tell();
+        }
         let cause = match self.deadline {
             _ if self.cancel.load(Ordering::Relaxed) => Cause::Cancelled,
             Some((deadline, allowed)) if Instant::now() >= deadline => Cause::Timeout(allowed),
@@ -515,7 +537,7 @@ impl Drop for Worker<'_> {
         }
         shared.outcome.counters.add(&self.local.counters);
         shared.outcome.waves += self.local.waves;
-        shared.outcome.cpu_ns += thread_cpu_ns().saturating_sub(self.began);
+        shared.outcome.cpu_ns += self.job.cpu_ns().saturating_sub(self.began);
         shared.spare.extend(self.local.spare.take());
         shared.workers -= 1;
         if shared.workers == 0 {

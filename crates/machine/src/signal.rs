@@ -1,8 +1,12 @@
 //! Signals: `amd_signal_t` objects that host programs, packet processors and device code share by address (ROCm code
 //! object format, "Signals").
 
-use crate::arena::Arena;
+use crate::arena::{Arena, PAGE};
+use crate::ipc;
 use crate::watch;
+use std::collections::HashMap;
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -77,7 +81,16 @@ struct Signals {
     waiting: Arena,
     /// How much of the slots waves of each machine see.
     seen: Mutex<u64>,
+    /// Files of signals that other processes share.
+    files: Mutex<HashMap<Signal, File>>,
 }
+
+/// Set in a slot's count of waiting threads when other processes may wait, too.
+const SHARED: u64 = 1 << 63;
+/// Where a shared signal's page counts the processes that have it.
+const HOLDERS: u64 = 64;
+/// How long a listener sleeps at most when another process may change a signal.
+const SHARED_SLEEP: Duration = Duration::from_millis(1);
 
 fn signals() -> Option<&'static Signals> {
     static SIGNALS: OnceLock<Option<Signals>> = OnceLock::new();
@@ -86,6 +99,7 @@ fn signals() -> Option<&'static Signals> {
             slots: Arena::new(SIGNAL_SIZE, MOST).ok()?,
             waiting: Arena::new(8, MOST).ok()?,
             seen: Mutex::default(),
+            files: Mutex::default(),
         };
         // The first slot is the mailbox that all events share; what is in it does not matter.
         signals.slots.take();
@@ -116,10 +130,16 @@ pub struct Signal(u64);
 
 impl Signal {
     /// A new one of kind [`Kind::User`]. `announce` is called with every new piece of memory that signals lie in.
-    pub fn new(value: i64, announce: impl FnOnce(u64, u64)) -> Option<Signal> {
+    pub fn new(value: i64, announce: impl Fn(u64, u64)) -> Option<Signal> {
         let signals = signals()?;
         let signal = Signal(signals.slots.take()?);
         signals.show(announce);
+        signal.set_up(signals, value);
+        Some(signal)
+    }
+
+    fn set_up(self, signals: &Signals, value: i64) {
+        let signal = self;
         signal.word(field::EVENT_MAILBOX_PTR).store(signals.slots.start(), Ordering::Relaxed);
         let id = signals.slots.index(signal.0).unwrap_or(0);
         signal.word(field::EVENT_ID).store(id, Ordering::Relaxed);
@@ -128,7 +148,64 @@ impl Signal {
         signal.word(field::QUEUE_PTR).store(0, Ordering::Relaxed);
         signal.word(field::VALUE).store(value as u64, Ordering::Relaxed);
         signal.word(field::KIND).store(Kind::User as i64 as u64, Ordering::Release);
+    }
+
+    /// A new one that other processes can attach to.
+    pub fn new_shared(value: i64, announce: impl Fn(u64, u64)) -> Option<Signal> {
+        let signal = Signal::in_file(ipc::file(PAGE).ok()?, announce)?;
+        signal.set_up(signals()?, value);
+        // Events are this process's own.
+        signal.word(field::EVENT_MAILBOX_PTR).store(0, Ordering::Relaxed);
+        signal.word(field::EVENT_ID).store(0, Ordering::Relaxed);
+        signal.word(HOLDERS).store(1, Ordering::Release);
         Some(signal)
+    }
+
+    /// The signal that another process shares.
+    pub fn attach(pid: u32, file: i32, announce: impl Fn(u64, u64)) -> Option<Signal> {
+        let file = ipc::open(pid, file).ok()?;
+        let whole = file.metadata().ok()?.len() >= PAGE;
+        let signal = Signal::in_file(whole.then_some(file)?, announce)?;
+        signal.word(HOLDERS).fetch_add(1, Ordering::AcqRel);
+        if signal.kind() == Some(Kind::User) {
+            return Some(signal);
+        }
+        signal.leave();
+        None
+    }
+
+    /// Puts a file's page in the place of a page of slots, whose first is the signal.
+    fn in_file(file: File, announce: impl Fn(u64, u64)) -> Option<Signal> {
+        let signals = signals()?;
+        let signal = Signal(signals.slots.take_page()?);
+        // SAFETY: nobody uses these slots.
+        unsafe { ipc::map_at(&file, signal.0, PAGE as usize) }.ok()?;
+        signals.show(announce);
+        signal.waiting()?.store(SHARED, Ordering::SeqCst);
+        signals.files.lock().unwrap_or_else(PoisonError::into_inner).insert(signal, file);
+        Some(signal)
+    }
+
+    /// The number of the file that holds a shared signal.
+    pub fn shared_file(self) -> Option<i32> {
+        let files = &signals()?.files;
+        files.lock().unwrap_or_else(PoisonError::into_inner).get(&self).map(|f| f.as_raw_fd())
+    }
+
+    /// This process does not use a shared signal any more.
+    fn leave(self) {
+        let Some(signals) = signals() else { return };
+        let file = signals.files.lock().unwrap_or_else(PoisonError::into_inner).remove(&self);
+        if self.word(HOLDERS).fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.word(field::KIND).store(0, Ordering::Release);
+        }
+        if let Some(waiting) = self.waiting() {
+            waiting.store(0, Ordering::SeqCst);
+        }
+        // SAFETY: nobody uses the page any more. If it cannot be had anew, its slots are lost, nothing else.
+        if file.is_some() && unsafe { ipc::map_zeros_at(self.0, PAGE as usize) }.is_ok() {
+            signals.slots.give_page(self.0);
+        }
     }
 
     /// A doorbell: device code stores to the word at `doorbell`.
@@ -136,7 +213,7 @@ impl Signal {
         kind: Kind,
         doorbell: u64,
         queue: u64,
-        announce: impl FnOnce(u64, u64),
+        announce: impl Fn(u64, u64),
     ) -> Option<Signal> {
         let signal = Signal::new(doorbell as i64, announce)?;
         signal.word(field::EVENT_MAILBOX_PTR).store(0, Ordering::Relaxed);
@@ -173,6 +250,10 @@ impl Signal {
     /// Destroys the signal; false when somebody else was faster.
     pub fn destroy(self) -> bool {
         let Some(signals) = signals() else { return false };
+        if self.shared_file().is_some() {
+            self.leave();
+            return true;
+        }
         let alive = self.word(field::KIND).swap(0, Ordering::AcqRel) != 0;
         if alive {
             signals.slots.give(self.0);
@@ -218,7 +299,8 @@ impl Signal {
 
     #[cold]
     fn wake(self, waiting: u64) {
-        if waiting as u32 != 0 {
+        let shared = waiting & SHARED != 0;
+        if waiting as u32 != 0 || shared {
             watch::wake(self.bell());
         }
         if waiting >> 32 != 0 {
@@ -262,13 +344,10 @@ impl Signal {
         let began = Instant::now();
         let spin = if active { ACTIVE_SPIN } else { SPIN };
         loop {
-            for _ in 0..64 {
-                std::hint::spin_loop();
-                value = load();
-                if condition.holds(value, compare) {
-                    return value;
-                }
+            if let Some(value) = watch::glance(|| Some(load()).filter(|v| condition.holds(*v, compare))) {
+                return value;
             }
+            value = load();
             let past = began.elapsed();
             if timeout.is_some_and(|t| past >= t) {
                 return value;
@@ -298,15 +377,15 @@ impl Signal {
 }
 
 /// How long a thread looks at a value before it sleeps.
-const SPIN: Duration = Duration::from_micros(20);
+const SPIN: Duration = Duration::from_micros(10);
 /// The same for those who ask for a fast answer.
-const ACTIVE_SPIN: Duration = Duration::from_micros(100);
+const ACTIVE_SPIN: Duration = Duration::from_micros(50);
 
 impl Signals {
-    fn show(&self, announce: impl FnOnce(u64, u64)) {
+    fn show(&self, announce: impl Fn(u64, u64)) {
         let used = self.slots.used();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if used > *seen {
+        while used > *seen {
             announce(self.slots.start() + *seen, PIECE);
             *seen += PIECE;
         }
@@ -330,6 +409,11 @@ impl Listener {
     /// Sleeps until one of the signals changes, [`watch::event`] is called or time is over, unless `done` already
     /// says true.
     pub(crate) fn sleep(&self, limit: Option<Duration>, done: impl FnOnce() -> bool) {
+        let shared = |s: &Signal| s.waiting().is_some_and(|w| w.load(Ordering::Relaxed) & SHARED != 0);
+        let limit = match self.signals.iter().any(shared) {
+            true => Some(limit.map_or(SHARED_SLEEP, |l| l.min(SHARED_SLEEP))),
+            false => limit,
+        };
         let events = watch::events();
         let seen = events.load(Ordering::SeqCst);
         let registered: Vec<_> = self
@@ -385,7 +469,7 @@ pub fn wait_any(
     let over =
         || timeout.is_some_and(|t| began.elapsed() >= t) || stop.is_some_and(|s| s.load(Ordering::SeqCst));
     loop {
-        if let Some(found) = met() {
+        if let Some(found) = watch::glance(met) {
             return Some(found);
         }
         if over() {
@@ -394,7 +478,6 @@ pub fn wait_any(
         if began.elapsed() >= SPIN {
             break;
         }
-        std::hint::spin_loop();
     }
     let listener = Listener::new(wanted.iter().map(|w| w.signal).collect());
     loop {

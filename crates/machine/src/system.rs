@@ -148,6 +148,11 @@ impl System {
         self.ids.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// Whether somebody wants to know about dispatches.
+    pub(crate) fn observed(&self) -> bool {
+        self.observer.is_some()
+    }
+
     pub(crate) fn record(&self, record: &Record<'_>) {
         if let Some(observer) = &self.observer {
             observer(record);
@@ -157,6 +162,16 @@ impl System {
     /// A new signal.
     pub fn signal(&self, value: i64) -> Option<Signal> {
         Signal::new(value, |start, len| self.show_signals(start, len))
+    }
+
+    /// A new signal that other processes can attach to.
+    pub fn shared_signal(&self, value: i64) -> Option<Signal> {
+        Signal::new_shared(value, |start, len| self.show_signals(start, len))
+    }
+
+    /// The signal that another process shares.
+    pub fn attach_signal(&self, pid: u32, file: i32) -> Option<Signal> {
+        Signal::attach(pid, file, |start, len| self.show_signals(start, len))
     }
 
     fn queues(&self) -> MutexGuard<'_, HashMap<QueueRef, Arc<Queue>>> {

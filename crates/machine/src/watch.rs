@@ -29,6 +29,22 @@ static LISTENING: AtomicUsize = AtomicUsize::new(0);
 /// The longest sleep: whatever is overlooked is noticed after this time.
 const LONGEST: Duration = Duration::from_millis(100);
 
+/// Looks at something for a few hundred nanoseconds; the first answer counts. A virtual machine's host takes the
+/// processor away from whoever pauses again and again, so there is one pause to many looks.
+#[inline]
+pub(crate) fn glance<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..8 {
+        for _ in 0..32 {
+            let seen = look();
+            if seen.is_some() {
+                return seen;
+            }
+        }
+        std::hint::spin_loop();
+    }
+    None
+}
+
 /// Sleeps while `bell` holds `value`, but not longer than `limit`.
 pub(crate) fn sleep(bell: &AtomicU32, value: u32, limit: Option<Duration>) {
     let limit = limit.map_or(LONGEST, |l| l.min(LONGEST));

@@ -14,7 +14,7 @@ pub(crate) fn check(
     write: bool,
 ) -> Result<*mut u8, FaultKind> {
     match cache.lookup(memory, address, bytes) {
-        Some(r) if !write || r.writable => Ok(address as *mut u8),
+        Some(r) if !write || r.writable => Ok(address.wrapping_add(r.shift) as *mut u8),
         Some(_) => Err(FaultKind::ReadOnly { bytes: bytes as u32 }),
         None if write => Err(FaultKind::Write { bytes: bytes as u32 }),
         None => Err(FaultKind::Read { bytes: bytes as u32 }),

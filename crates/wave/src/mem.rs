@@ -1,4 +1,5 @@
-//! Guest memory. GPU addresses are host addresses; every access is checked against the registered allocations.
+//! Guest memory. GPU addresses are host addresses; every access is checked against the registered allocations. Only
+//! memory that a program has locked is seen elsewhere, as with a real GPU: its range tells how far off.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -12,6 +13,8 @@ pub struct Range {
     pub end: u64,
     /// Waves may write it.
     pub writable: bool,
+    /// What makes a GPU address in it a host address when added: nearly always 0.
+    pub shift: u64,
 }
 
 /// The allocations of an agent. Whoever registers a range promises that the host memory stays valid until the range
@@ -46,13 +49,22 @@ impl Memory {
     /// is removed and every wave that ran meanwhile has returned from its engine. No Rust reference to it may be held
     /// while waves run.
     pub unsafe fn add(&self, start: u64, len: u64, writable: bool) -> Result<(), RangeError> {
+        // SAFETY: promised by the caller.
+        unsafe { self.add_at(start, start, len, writable) }
+    }
+
+    /// Registers host memory at `host` that waves see at `start`.
+    ///
+    /// # Safety
+    /// As for [`Memory::add`], of the memory at `host`.
+    pub unsafe fn add_at(&self, start: u64, host: u64, len: u64, writable: bool) -> Result<(), RangeError> {
         let end = start.checked_add(len).filter(|_| len > 0).ok_or(RangeError::Empty)?;
         let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
         let at = ranges.partition_point(|r| r.end <= start);
         if let Some(r) = ranges.get(at).filter(|r| r.start < end) {
             return Err(RangeError::Overlaps(*r));
         }
-        ranges.insert(at, Range { start, end, writable });
+        ranges.insert(at, Range { start, end, writable, shift: host.wrapping_sub(start) });
         self.generation.fetch_add(1, Ordering::Release);
         Ok(())
     }
@@ -96,8 +108,9 @@ impl Memory {
         let end = address.checked_add(out.len() as u64);
         match (self.find(address), end) {
             (Some(r), Some(end)) if end <= r.end => {
+                let from = address.wrapping_add(r.shift) as *const u8;
                 // SAFETY: inside a registered range (see `add`).
-                unsafe { std::ptr::copy_nonoverlapping(address as *const u8, out.as_mut_ptr(), out.len()) };
+                unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
                 true
             }
             _ => false,
@@ -115,7 +128,11 @@ pub(crate) struct RangeCache {
 
 impl RangeCache {
     pub(crate) const fn new() -> RangeCache {
-        RangeCache { generation: 0, entries: [Range { start: 0, end: 0, writable: false }; 4], next: 0 }
+        RangeCache {
+            generation: 0,
+            entries: [Range { start: 0, end: 0, writable: false, shift: 0 }; 4],
+            next: 0,
+        }
     }
 
     /// The range that holds `address..address + len` as a whole.

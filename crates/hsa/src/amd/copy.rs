@@ -120,11 +120,11 @@ api! {
 
     /// Fills memory with a 32-bit value, `count` times.
     fn hsa_amd_memory_fill(to: u64, value: u32, count: usize) -> Status {
-        runtime()?;
+        let runtime = runtime()?;
         if to == 0 || !to.is_multiple_of(4) {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
-        let out = Out::<u32>::of(to);
+        let out = Out::<u32>::of(runtime.system.heap.host_address(to));
         (0..count).try_for_each(|i| out.set_at(i, value))
     }
 }

@@ -149,10 +149,10 @@ api! {
         no_image(agent)
     }
 
-    /// The largest image: none at all.
+    /// The largest image.
     fn hsa_amd_image_get_info_max_dim(agent: Agent, attribute: u32, value: Any) -> Status {
-        runtime()?.agent(agent)?;
-        image_limit(attribute, value)
+        runtime()?.gpu(agent)?;
+        image_limit(attribute, value.check()?)
     }
 
     /// Maps a graphics buffer: there is no graphics.
@@ -216,12 +216,43 @@ api! {
     }
 }
 
-/// Sizes of images that an agent can have: 0.
+/// Sizes of images. These are the address units' limits, which AMD's runtime tells for MI200 as well, though it has no
+/// instructions for images: HIP lets programs allocate pitched memory only where they are not 0.
 pub fn image_limit(attribute: u32, value: Any) -> Result {
+    const WIDTH: u32 = 16384;
+    const LAYERS: u32 = 8192;
     match attribute {
-        0x3000..=0x3002 | 0x3008..=0x300c => value.set(0u32),
-        0x3003..=0x3006 => value.set([0u32; 2]),
-        0x3007 => value.set([0u32; 3]),
+        // 1D, arrays of 1D, 1D buffers; 2D and its like; 3D.
+        0x3000 | 0x3001 => value.set(WIDTH),
+        0x3002 => value.set(65536u32),
+        0x3003..=0x3006 => value.set([WIDTH; 2]),
+        0x3007 => value.set([WIDTH, WIDTH, LAYERS]),
+        0x3008 => value.set(LAYERS),
+        // Images to read, to write, samplers.
+        0x3009 => value.set(128u32),
+        0x300a => value.set(64u32),
+        0x300b => value.set(16u32),
+        // Rows of pitched memory start at multiples of this.
+        0x300c => value.set(256u32),
         _ => Err(Status::ERROR_INVALID_ARGUMENT),
     }
+}
+
+/// The functions in the order of the extension's table, as addresses.
+pub fn table() -> [usize; 13] {
+    [
+        hsa_ext_image_get_capability as *const () as usize,
+        hsa_ext_image_data_get_info as *const () as usize,
+        hsa_ext_image_create as *const () as usize,
+        hsa_ext_image_destroy as *const () as usize,
+        hsa_ext_image_copy as *const () as usize,
+        hsa_ext_image_import as *const () as usize,
+        hsa_ext_image_export as *const () as usize,
+        hsa_ext_image_clear as *const () as usize,
+        hsa_ext_sampler_create as *const () as usize,
+        hsa_ext_sampler_destroy as *const () as usize,
+        hsa_ext_image_get_capability_with_layout as *const () as usize,
+        hsa_ext_image_data_get_info_with_layout as *const () as usize,
+        hsa_ext_image_create_with_layout as *const () as usize,
+    ]
 }

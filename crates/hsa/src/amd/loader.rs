@@ -159,8 +159,3 @@ pub fn table() -> [usize; 7] {
         iterate_executables as *const () as usize,
     ]
 }
-
-/// Bytes of the table in a minor version.
-pub fn table_bytes(minor: u16) -> usize {
-    [3, 5, 6, 7][usize::from(minor.min(3))] * size_of::<usize>()
-}

@@ -70,8 +70,7 @@ fn lock(address: u64, size: usize, agents: In<Agent>, count: i32, to: Out<u64>) 
     };
     // SAFETY: the program promises to keep the memory until it unlocks it.
     let done = unsafe { runtime.system.heap.lock(address, size as u64, gpus) };
-    done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
-    to.set(address)
+    to.set(done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?)
 }
 
 fn pointer_info(runtime: &Runtime, info: &Info) -> PointerInfo {
@@ -86,7 +85,7 @@ fn pointer_info(runtime: &Runtime, info: &Info) -> PointerInfo {
         size: size_of::<PointerInfo>() as u32,
         kind,
         agent_base: info.start,
-        host_base: info.start,
+        host_base: info.host,
         bytes: info.len as usize,
         user_data: info.user_data,
         owner,

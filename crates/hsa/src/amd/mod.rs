@@ -3,6 +3,7 @@
 pub mod copy;
 pub mod event;
 pub mod image;
+pub mod ipc;
 pub mod loader;
 pub mod memory;
 pub mod profiling;

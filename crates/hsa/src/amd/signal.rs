@@ -6,6 +6,11 @@ use crate::signal::{condition, create, timeout};
 use std::sync::Arc;
 use wavemill_machine::signal::{Signal, Wanted, wait_any};
 
+/// `HSA_AMD_SIGNAL_AMD_GPU_ONLY`: a promise that the host does not wait, which needs no thanks.
+const GPU_ONLY: u64 = 1;
+/// `HSA_AMD_SIGNAL_IPC`: other processes may attach to it.
+const IPC: u64 = 2;
+
 type Handler = Option<extern "C" fn(i64, Data) -> bool>;
 type Function = Option<extern "C" fn(Data)>;
 
@@ -59,11 +64,10 @@ api! {
     ) -> Status {
         runtime()?;
         to.check()?;
-        // Only for GPUs, and shared with other processes.
-        if attributes & !3 != 0 {
+        if attributes & !(GPU_ONLY | IPC) != 0 {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
-        create(value, &consumers.list(count as usize)?, to)
+        create(value, &consumers.list(count as usize)?, attributes & IPC != 0, to)
     }
 
     /// Where a signal's value is.

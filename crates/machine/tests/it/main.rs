@@ -4,6 +4,7 @@ mod bad;
 mod faults;
 mod gws;
 mod litmus;
+mod queues;
 mod registers;
 mod schedule;
 mod traps;
