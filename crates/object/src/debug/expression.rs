@@ -65,24 +65,11 @@ impl<'u, 'd> Reader<'u, 'd> {
     pub fn read(&self, expression: Expression<Slice<'d>>, range: Option<Range<u64>>) -> Location {
         let ops = self.ops(expression.0, 0);
         let expression = ops.iter().map(|o| o.text.as_str()).collect::<Vec<_>>().join(", ");
-        // An address is taken from a space by pushing the space's number below it.
-        let at = ops.iter().position(|o| o.code == dw::DW_OP_xderef);
-        let number = at.and_then(|at| match ops.get(at.checked_sub(2)?..at)? {
-            [number, swap] if swap.code == dw::DW_OP_swap => number.constant,
-            _ => None,
-        });
-        let space = number.and_then(Space::from_dwarf);
-        let mut shown: Vec<&Op> = ops.iter().collect();
-        if let (Some(at), Some(_)) = (at, space) {
-            shown.drain(at - 2..=at);
-        }
-        let place = match shown.as_slice() {
-            [op] if op.place.is_some() => op.place.clone().unwrap_or_default(),
-            [op, value] if value.code == dw::DW_OP_stack_value && op.constant.is_some() => {
-                format!("the value {}", op.constant.unwrap_or(0) as i64)
-            }
-            several => several.iter().map(|o| o.text.as_str()).collect::<Vec<_>>().join(", "),
-        };
+        // What is spread over several places has its pieces one after the other.
+        let pieces: Vec<(Option<Space>, String)> =
+            ops.split(|o| o.code == dw::DW_OP_piece).filter(|p| !p.is_empty()).map(piece).collect();
+        let space = pieces.iter().find_map(|(space, _)| *space);
+        let place = pieces.into_iter().map(|(_, place)| place).collect::<Vec<_>>().join(", ");
         Location { range, space, expression, place }
     }
 
@@ -160,6 +147,29 @@ impl<'u, 'd> Reader<'u, 'd> {
         };
         op
     }
+}
+
+/// The space that a piece is in, and its place for people.
+fn piece(ops: &[Op]) -> (Option<Space>, String) {
+    // An address is taken from a space by pushing the space's number below it.
+    let at = ops.iter().position(|o| o.code == dw::DW_OP_xderef);
+    let number = at.and_then(|at| match ops.get(at.checked_sub(2)?..at)? {
+        [number, swap] if swap.code == dw::DW_OP_swap => number.constant,
+        _ => None,
+    });
+    let space = number.and_then(Space::from_dwarf);
+    let mut shown: Vec<&Op> = ops.iter().collect();
+    if let (Some(at), Some(_)) = (at, space) {
+        shown.drain(at - 2..=at);
+    }
+    let place = match shown.as_slice() {
+        [Op { place: Some(place), .. }] => place.clone(),
+        [Op { constant: Some(value), .. }, end] if end.code == dw::DW_OP_stack_value => {
+            format!("the value {}", *value as i64)
+        }
+        several => several.iter().map(|o| o.text.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    (space, place)
 }
 
 /// A register by its DWARF number, as LLVM's AMDGPU back end numbers them (AMDGPU guide of later versions, "Register
