@@ -4,6 +4,7 @@
 use crate::disasm::Disassembler;
 use crate::hex;
 use std::io::Write;
+use std::ops::Range;
 use wavemill_isa::{Enc, Inst, Role, Target};
 use wavemill_object::descriptor::{self, Descriptor};
 use wavemill_object::kernel_code::{self, KernelCode};
@@ -32,8 +33,17 @@ pub struct Label<'a> {
     pub shows: Shows,
 }
 
-/// Writes what shall stand before the instruction at an address.
-pub type Before<'a> = dyn FnMut(u64, &mut Vec<u8>) + 'a;
+/// A place in the listing where more can be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// Before the instruction at an address.
+    Before(u64),
+    /// After the instruction that takes these bytes.
+    After(Range<u64>),
+}
+
+/// Writes what shall stand between the instructions.
+pub type Notes<'a> = dyn FnMut(Beside, &mut Vec<u8>) + 'a;
 
 /// A section to show.
 pub struct Part<'a> {
@@ -84,7 +94,7 @@ impl Objdump {
     pub fn section(
         &self,
         part: &Part<'_>,
-        mut before: Option<&mut Before<'_>>,
+        mut notes: Option<&mut Notes<'_>>,
         sink: &mut dyn Write,
     ) -> std::io::Result<()> {
         let Part { name, base, code, labels, symbolize } = *part;
@@ -129,7 +139,7 @@ impl Objdump {
             }
             let at = (address - base) as usize + skip;
             // An instruction may look past the label that ends its run; the bytes beyond are the section's.
-            self.run(base + at as u64, bytes, &code[at..], &starts, before.as_deref_mut(), out, sink)?;
+            self.run(base + at as u64, bytes, &code[at..], &starts, notes.as_deref_mut(), out, sink)?;
         }
         sink.write_all(out)
     }
@@ -213,7 +223,7 @@ impl Objdump {
         bytes: &[u8],
         ahead: &[u8],
         labels: &[Start<'_>],
-        mut before: Option<&mut Before<'_>>,
+        mut notes: Option<&mut Notes<'_>>,
         out: &mut Vec<u8>,
         sink: &mut dyn Write,
     ) -> std::io::Result<()> {
@@ -223,8 +233,8 @@ impl Objdump {
                 sink.write_all(out)?;
                 out.clear();
             }
-            if let Some(before) = &mut before {
-                before(address, out);
+            if let Some(notes) = &mut notes {
+                notes(Beside::Before(address), out);
             }
             let start = out.len();
             out.push(b'\t');
@@ -268,8 +278,12 @@ impl Objdump {
                 }
             };
             out.push(b'\n');
+            let after = address + len as u64;
+            if let Some(notes) = &mut notes {
+                notes(Beside::After(address..after), out);
+            }
             at += len;
-            address += len as u64;
+            address = after;
         }
         Ok(())
     }

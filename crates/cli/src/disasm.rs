@@ -6,13 +6,13 @@ use clap::Args;
 use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
-use wavemill_asm::objdump::{Before, Label, Objdump, Part, Shows};
+use wavemill_asm::objdump::{Beside, Label, Notes, Objdump, Part, Shows};
 use wavemill_asm::restore;
 use wavemill_asm::suggest::closest;
 use wavemill_isa::{Target, target};
-use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_SECTION};
+use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_SECTION, reloc_type};
 use wavemill_object::lines::{Line, Lines};
-use wavemill_object::read::{File, Section};
+use wavemill_object::read::{Error, File, Section};
 
 const STT_OBJECT: u8 = 1;
 const STT_FILE: u8 = 4;
@@ -42,11 +42,14 @@ pub struct Disasm {
     /// File names and line numbers between the instructions
     #[arg(short, long)]
     line_numbers: bool,
+    /// Relocations after the instructions that they change
+    #[arg(short = 'r', long)]
+    reloc: bool,
     /// Names (L0, L1 …) for branch targets that have none
     #[arg(long)]
     symbolize_operands: bool,
     /// A source that assembles to the same object
-    #[arg(long, conflicts_with_all = ["code_only", "source", "line_numbers", "symbolize_operands"])]
+    #[arg(long, conflicts_with_all = ["code_only", "source", "line_numbers", "reloc", "symbolize_operands"])]
     asm: bool,
     /// Disassemble for this processor instead of the one the object names
     #[arg(long, value_name = "NAME")]
@@ -158,24 +161,56 @@ fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> 
             written(objdump.descriptors(&part, out))?;
             continue;
         }
-        let result = match &lines {
-            None => objdump.section(&part, None, out),
-            Some(lines) => {
-                let mut last = None;
-                let mut before = |address: u64, out: &mut Vec<u8>| {
-                    let line = lines.find(number as u32, address);
-                    // A line is shown again after code that belongs to none.
-                    if let Some(line) = line.filter(|_| last != line) {
-                        sources.show(line, out);
-                    }
-                    last = line;
-                };
-                objdump.section(&part, Some(&mut before as &mut Before<'_>), out)
+        let relocations = match args.reloc {
+            true => relocations(file, number as u32).map_err(|e| in_file(&e))?,
+            false => Vec::new(),
+        };
+        if lines.is_none() && relocations.is_empty() {
+            written(objdump.section(&part, None, out))?;
+            continue;
+        }
+        let mut last = None;
+        let mut notes = |beside: Beside, out: &mut Vec<u8>| match (beside, &lines) {
+            (Beside::Before(address), Some(lines)) => {
+                let line = lines.find(number as u32, address);
+                // A line is shown again after code that belongs to none.
+                if let Some(line) = line.filter(|_| last != line) {
+                    sources.show(line, out);
+                }
+                last = line;
+            }
+            (Beside::Before(_), None) => {}
+            (Beside::After(bytes), _) => {
+                let first = relocations.partition_point(|r| r.0 < bytes.start);
+                for (_, text) in relocations[first..].iter().take_while(|r| r.0 < bytes.end) {
+                    out.extend_from_slice(text.as_bytes());
+                }
             }
         };
-        written(result)?;
+        written(objdump.section(&part, Some(&mut notes as &mut Notes<'_>), out))?;
     }
     Ok(())
+}
+
+/// The relocations of a section by place, each as llvm-objdump shows it.
+fn relocations(file: &File<'_>, section: u32) -> Result<Vec<(u64, String)>, Error> {
+    let mut all = Vec::new();
+    for r in file.relocations(section)? {
+        let ty = reloc_type(r.ty).map_or("Unknown", |t| t.name);
+        let symbol = file.symbols.get(r.symbol as usize).filter(|_| r.symbol != 0);
+        let name = symbol.map_or("*ABS*", |s| match (s.ty, file.sections.get(s.section as usize)) {
+            (STT_SECTION, Some(home)) => home.name,
+            _ => s.name,
+        });
+        let addend = match r.addend {
+            0 => String::new(),
+            n @ 1.. => format!("+{n:#x}"),
+            n => format!("-{:#x}", n.unsigned_abs()),
+        };
+        all.push((r.offset, format!("\t\t{:016x}:  {ty}\t{name}{addend}\n", r.offset)));
+    }
+    all.sort_by_key(|r| r.0);
+    Ok(all)
 }
 
 /// The names in a section, in order.

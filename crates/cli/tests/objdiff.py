@@ -10,7 +10,7 @@ and arguments, relocations, with llvm-objdump on descriptors (GFX8 and later), w
 which clang assembled it: `asm -c` must give the same code, descriptors and metadata. `disasm --asm` of each must assemble
 to the same object. FILE+FILE is linked by both linkers. Needs llvm-19, lld-19 and PyYAML.
 """
-import collections, json, os, re, struct, subprocess, sys, tempfile
+import collections, itertools, json, os, re, struct, subprocess, sys, tempfile
 import yaml
 
 READELF, OBJDUMP, DWARFDUMP, LLD = "llvm-readelf-19", "llvm-objdump-19", "llvm-dwarfdump-19", "ld.lld-19"
@@ -299,6 +299,18 @@ def debug(file):
             check(file, "variable", m, None)
 
 
+def listing(file, ours):
+    """Code and relocations, as far as llvm-objdump knows the processor."""
+    if int(re.match(r"gfx(\d)", ours["processor"])[1]) < 8 or ours["version"] < 3 or not file.endswith(".o"):
+        return
+    mine, theirs = run(wavemill, "disasm", "-d", "-r", file), run(OBJDUMP, "-d", "-r", file)
+    after = lambda text: text[text.find("Disassembly"):].splitlines()
+    for m, t in itertools.zip_longest(after(mine), after(theirs)):
+        if m != t:
+            return check(file, "listing", m, t)
+    check(file, "listing", True, True)
+
+
 SKIPPED = {".comment", ".symtab", ".strtab", ".shstrtab", ".llvm_addrsig", ".note.GNU-stack"}
 
 
@@ -349,6 +361,7 @@ def one(file, scratch):
     sections(file, ours)
     descriptors(file, ours)
     relocations(file, ours)
+    listing(file, ours)
     if any(s["name"] == ".debug_info" for s in ours["sections"]):
         debug(file)
     base = os.path.splitext(file)[0]

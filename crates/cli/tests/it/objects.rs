@@ -133,6 +133,13 @@ fn same(ours: &[u8], theirs: &[u8], name: &str) {
     assert_eq!((ours.flags, ours.version()), (theirs.flags, theirs.version()), "{name}");
 }
 
+#[test]
+fn relocations_are_shown_as_llvm_objdump_shows_them() {
+    let theirs = std::fs::read_to_string(fixture("link-a.o.dr")).unwrap();
+    let ours = ok(&["disasm", "-d", "-r", &fixture("link-a.o")]);
+    assert_eq!(ours[ours.find("Disassembly").unwrap()..], theirs);
+}
+
 /// Words of a linked file that the loader fills in are named as `llvm-readelf -r` names them.
 #[test]
 fn dynamic_relocations_have_their_own_symbols() {
