@@ -1,6 +1,6 @@
 //! `wavemill disasm`: the code of an object, as llvm-objdump shows it, or as a source that assembles to it.
 
-use crate::input::{choose, label, open};
+use crate::input::{choose, label, name_of, open};
 use crate::output::{raw_stdout, written};
 use clap::Args;
 use std::collections::HashMap;
@@ -77,7 +77,8 @@ fn disasm(args: &Disasm) -> Result<(), String> {
     let mut out = raw_stdout()?;
     let mut found = false;
     for object in &objects {
-        let file = File::parse(&object.data).map_err(|e| in_file(&e))?;
+        let name = name_of(&args.file, object);
+        let file = File::parse(&object.data).map_err(|e| format!("{name}: {e}"))?;
         if let Some(kernel) = &args.kernel
             && !file.symbols.iter().any(|s| s.section != 0 && s.name == kernel)
         {
@@ -91,7 +92,7 @@ fn disasm(args: &Disasm) -> Result<(), String> {
             continue;
         }
         let entry = if object.id.is_empty() { String::new() } else { format!("({})", label(object)) };
-        let head = format!("\n{}{entry}:\tfile format elf64-amdgpu\n", args.file);
+        let head = format!("\n{name}{entry}:\tfile format elf64-amdgpu\n");
         written(out.write_all(head.as_bytes()))?;
         text(args, &file, target, &mut out)?;
     }

@@ -58,6 +58,11 @@ pub fn target_of(object: &CodeObject<'_>) -> Option<TargetId> {
     read.or_else(|| object.target.clone())
 }
 
+/// The file that a code object is in, `lib.a(k.o)` for a member of an archive.
+pub fn name_of(file: &str, object: &CodeObject<'_>) -> String {
+    object.member.as_ref().map_or_else(|| file.to_owned(), |member| format!("{file}({member})"))
+}
+
 /// A name for a code object in messages and lists.
 pub fn label(object: &CodeObject<'_>) -> String {
     match target_of(object) {

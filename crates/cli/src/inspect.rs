@@ -7,7 +7,7 @@ mod facts;
 mod json;
 mod text;
 
-use crate::input::{choose, label, open};
+use crate::input::{choose, label, name_of, open};
 use crate::json::Json;
 use crate::output::{raw_stdout, written};
 use clap::Args;
@@ -109,18 +109,20 @@ fn inspect(args: &Inspect) -> Result<(), String> {
     let objects = choose(&args.file, &bytes, args.target.as_deref())?;
     let mut out = raw_stdout()?;
     // What is wrong is found before anything is shown.
-    let mut subjects = Vec::new();
+    let mut files = Vec::new();
     for object in &objects {
-        let file = File::parse(&object.data).map_err(|e| in_file(&e))?;
-        subjects.push((file, (!object.id.is_empty()).then(|| label(object))));
+        let name = name_of(&args.file, object);
+        let file = File::parse(&object.data).map_err(|e| format!("{name}: {e}"))?;
+        files.push((file, name, (!object.id.is_empty()).then(|| label(object))));
     }
+    let subjects: Vec<Subject<'_>> =
+        files.iter().map(|(file, name, entry)| Subject { file, name, entry: entry.clone() }).collect();
     if args.json {
         let mut json = Json::new(out);
         let mut result = Ok(());
-        let mut one = |json: &mut Json<_>, (file, entry): &(File<'_>, Option<String>)| {
-            let subject = Subject { file, name: &args.file, entry: entry.clone() };
+        let mut one = |json: &mut Json<_>, subject: &Subject<'_>| {
             if result.is_ok() {
-                result = json::write(&subject, parts, json);
+                result = json::write(subject, parts, json);
             }
         };
         match subjects.as_slice() {
@@ -130,9 +132,8 @@ fn inspect(args: &Inspect) -> Result<(), String> {
         result.map_err(|e| in_file(&e))?;
         return written(json.finish());
     }
-    for (file, entry) in &subjects {
-        let subject = Subject { file, name: &args.file, entry: entry.clone() };
-        written(text::show(&subject, parts, &mut out).map_err(|e| in_file(&e))?)?;
+    for subject in &subjects {
+        written(text::show(subject, parts, &mut out).map_err(|e| in_file(&e))?)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Containers of code objects: clang's offload bundles, one after the other, compressed or not, on their own or in
-//! the `.hip_fatbin` section of a host program (Clang documentation, "Clang Offload Bundler").
+//! the `.hip_fatbin` section of a host program, and archives of all these (Clang documentation, "Clang Offload Bundler").
 
+use crate::archive;
 use crate::elf::EM_AMDGPU;
 use crate::read::Error;
 use crate::target_id::TargetId;
@@ -20,51 +21,76 @@ pub struct CodeObject<'a> {
     pub id: String,
     /// What it was compiled for, when the id says so.
     pub target: Option<TargetId>,
+    /// The member of an archive that it is in.
+    pub member: Option<String>,
     /// Which of the file's bundles it is in, from 0.
     pub bundle: usize,
     /// Its bytes.
     pub data: Cow<'a, [u8]>,
 }
 
-/// Finds the code objects in a file: a code object, a bundle, or a host program with bundles in it. Entries for the
-/// host, and empty ones, are left out.
+/// Finds the code objects in a file: a code object, a bundle, a host program with bundles in it, or an archive of these.
+/// Entries for the host, and empty ones, are left out.
 pub fn code_objects(file: &[u8]) -> Result<Vec<CodeObject<'_>>, Error> {
+    if !file.starts_with(archive::MAGIC) {
+        return single(file)?;
+    }
+    let broken = |at: usize| Error::new("archive", Some(at as u64), "its member there is broken");
+    let mut all = Vec::new();
+    for member in archive::members(file).map_err(broken)? {
+        let in_member =
+            |e: Error| Error { part: format!("{} in the archive's {}", e.part, member.name), ..e };
+        // Members that are for the host alone are of no concern.
+        let Ok(found) = single(member.data).map_err(in_member)? else { continue };
+        all.extend(found.into_iter().map(|c| CodeObject { member: Some(member.name.clone()), ..c }));
+    }
+    Ok(all)
+}
+
+/// What is there, or why there is nothing; the outer error is about what is broken.
+type Maybe<T> = Result<Result<T, Error>, Error>;
+
+/// The code objects of a file that is no archive.
+fn single(file: &[u8]) -> Maybe<Vec<CodeObject<'_>>> {
     if file.starts_with(b"\x7fELF") {
         let machine = file.get(18..20).map(|b| u16::from_le_bytes([b[0], b[1]]));
         if machine == Some(EM_AMDGPU) {
             let data = Cow::Borrowed(file);
-            return Ok(vec![CodeObject { id: String::new(), target: None, bundle: 0, data }]);
+            let object = CodeObject { id: String::new(), target: None, member: None, bundle: 0, data };
+            return Ok(Ok(vec![object]));
         }
-        let (fatbin, offset) = fat_binary(file)?;
-        return bundles(fatbin, offset);
+        return match fat_binary(file)? {
+            Ok((fatbin, offset)) => bundles(fatbin, offset).map(Ok),
+            Err(nothing) => Ok(Err(nothing)),
+        };
     }
     if file.starts_with(MAGIC) || file.starts_with(COMPRESSED) {
-        return bundles(file, 0);
+        return bundles(file, 0).map(Ok);
     }
-    Err(Error::new("file", Some(0), "this is no code object, no offload bundle and no host program"))
+    let message = "this is no code object, no offload bundle, no host program and no archive";
+    Ok(Err(Error::new("file", Some(0), message)))
 }
 
 /// The `.hip_fatbin` section of a host program and where it starts.
-fn fat_binary(file: &[u8]) -> Result<(&[u8], u64), Error> {
+fn fat_binary(file: &[u8]) -> Maybe<(&[u8], u64)> {
     let broken = |e: object::Error| Error::new("ELF header", Some(0), e.to_string());
     let header = FileHeader64::<LE>::parse(file).map_err(broken)?;
     let sections = header.sections(LE, file).map_err(broken)?;
-    let machine = header.e_machine(LE).0;
-    let machine = match machine {
+    let machine = match header.e_machine(LE).0 {
         62 => "x86-64".into(),
         183 => "AArch64".into(),
         other => format!("machine {other}"),
     };
     let found = sections.iter().find(|s| sections.section_name(LE, s).is_ok_and(|n| n == b".hip_fatbin"));
-    let section = found.ok_or_else(|| {
+    let Some(section) = found else {
         let message = format!(
             "it is for {machine}, not for AMD GPUs (machine {EM_AMDGPU}), and has no .hip_fatbin section"
         );
-        Error::new("ELF header", Some(18), message)
-    })?;
+        return Ok(Err(Error::new("ELF header", Some(18), message)));
+    };
     let offset = section.sh_offset.get(LE);
     let data = section.data(LE, file).map_err(|e| Error::new(".hip_fatbin", Some(offset), e.to_string()))?;
-    Ok((data, offset))
+    Ok(Ok((data, offset)))
 }
 
 /// Reads bundles that follow each other in `data`, which starts at byte `base` of the file.
@@ -139,7 +165,7 @@ fn read<'a>(data: &'a [u8], base: u64, bundle: usize, all: &mut Vec<CodeObject<'
             continue;
         }
         let target = TargetId::parse(target).ok().map(|t| t.0);
-        all.push(CodeObject { target, id, bundle, data: Cow::Borrowed(contents) });
+        all.push(CodeObject { target, id, member: None, bundle, data: Cow::Borrowed(contents) });
     }
     Ok(end)
 }

@@ -1,6 +1,7 @@
 //! Which objects take part, and which definition each name means.
 
 use super::{Error, Input, Object, Options, check_linkable};
+use crate::archive;
 use crate::elf::{self, SHF_COMPRESSED, SHF_EXCLUDE, SHN_AMDGPU_LDS, SHT_GROUP};
 use crate::read::{File, Symbol};
 use crate::unpack;
@@ -9,7 +10,6 @@ use std::collections::{HashMap, HashSet};
 /// Symbol tables, string tables, relocations: made anew. The rest is advice to linkers that this one does not take.
 const MADE_ANEW: [u32; 6] =
     [elf::SHT_NULL, elf::SHT_SYMTAB, elf::SHT_STRTAB, elf::SHT_RELA, SHT_GROUP, elf::SHT_LLVM_ADDRSIG];
-const ARCHIVE: &[u8] = b"!<arch>\n";
 
 /// `STB_WEAK`.
 pub(super) const WEAK: u8 = 2;
@@ -75,11 +75,11 @@ pub(super) fn load<'a>(inputs: &[Input<'a>], errors: &mut Vec<Error>) -> (Vec<Ob
     let mut objects = Vec::new();
     let mut globals = Globals::default();
     let mut groups = HashSet::new();
-    let mut members = Vec::new();
+    let mut waiting = Vec::new();
     for input in inputs {
-        if input.data.starts_with(ARCHIVE) {
-            match archive(input) {
-                Ok(more) => members.extend(more),
+        if input.data.starts_with(archive::MAGIC) {
+            match members(input) {
+                Ok(more) => waiting.extend(more),
                 Err(e) => errors.push(e),
             }
         } else {
@@ -87,48 +87,24 @@ pub(super) fn load<'a>(inputs: &[Input<'a>], errors: &mut Vec<Error>) -> (Vec<Ob
         }
     }
     // A member that is taken may need others; each is taken once, so this ends.
-    while let Some(i) = members.iter().position(|m: &Member<'_>| m.defines.iter().any(|n| globals.wants(n))) {
-        let member = members.remove(i);
+    while let Some(i) = waiting.iter().position(|m: &Member<'_>| m.defines.iter().any(|n| globals.wants(n))) {
+        let member = waiting.remove(i);
         add(&member.name, member.data, &mut objects, &mut globals, &mut groups, errors);
     }
     (objects, globals)
 }
 
-/// The objects in an archive (System V's format, with long names in a member of their own).
-fn archive<'a>(input: &Input<'a>) -> Result<Vec<Member<'a>>, Error> {
-    let mut members = Vec::new();
-    let mut long_names: &[u8] = b"";
-    let mut at = ARCHIVE.len();
+/// The objects in an archive, with what they define.
+fn members<'a>(input: &Input<'a>) -> Result<Vec<Member<'a>>, Error> {
     let broken = |at: usize| Error::new(&input.name, format!("archive member at byte {at:#x} is broken"));
-    while at + 60 <= input.data.len() {
-        let header = &input.data[at..at + 60];
-        let size = std::str::from_utf8(&header[48..58]).ok().and_then(|s| s.trim().parse::<usize>().ok());
-        let start = at + 60;
-        let data =
-            size.and_then(|s| input.data.get(start..start.checked_add(s)?)).ok_or_else(|| broken(at))?;
-        let raw = String::from_utf8_lossy(&header[..16]).trim_end().to_string();
-        match raw.as_str() {
-            "/" | "/SYM64/" => {}
-            "//" => long_names = data,
-            _ => {
-                let long = raw.strip_prefix('/').and_then(|n| n.parse::<usize>().ok());
-                let name = match long.and_then(|n| long_names.get(n..)) {
-                    Some(rest) => {
-                        let end = rest.iter().position(|b| matches!(b, b'/' | b'\n')).unwrap_or(rest.len());
-                        String::from_utf8_lossy(&rest[..end]).into_owned()
-                    }
-                    None => raw.trim_end_matches('/').to_string(),
-                };
-                let name = format!("{}({name})", input.name);
-                let file = File::parse(data).map_err(|e| Error::new(&name, e.to_string()))?;
-                let global = |s: &&Symbol<'a>| s.binding != 0 && s.section != 0;
-                let defines = file.symbols.iter().filter(global).map(|s| s.name).collect();
-                members.push(Member { name, data, defines });
-            }
-        }
-        at = start + data.len().next_multiple_of(2);
-    }
-    Ok(members)
+    let read = |member: archive::Member<'a>| {
+        let name = format!("{}({})", input.name, member.name);
+        let file = File::parse(member.data).map_err(|e| Error::new(&name, e.to_string()))?;
+        let global = |s: &&Symbol<'a>| s.binding != 0 && s.section != 0;
+        let defines = file.symbols.iter().filter(global).map(|s| s.name).collect();
+        Ok(Member { name, data: member.data, defines })
+    };
+    archive::members(input.data).map_err(broken)?.into_iter().map(read).collect()
 }
 
 /// What files are that other linkers take, or that have objects in them.

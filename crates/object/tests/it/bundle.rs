@@ -69,6 +69,30 @@ fn compressed_bundles_are_read() {
     assert_eq!(code_objects(&both).unwrap().len(), 2);
 }
 
+/// An archive with long and short names, as `ar` makes it: code objects and bundles are found, host objects passed over.
+#[test]
+fn archives_are_looked_through() {
+    let mut host = crate::objects::load("v5-gfx90a.o");
+    host[18] = 62;
+    let long = b"a_name_that_is_too_long_for_the_header.o/\n";
+    let mut archive = b"!<arch>\n".to_vec();
+    let mut add = |name: &str, data: &[u8]| {
+        archive.extend(format!("{name:<16}{:<12}{:<6}{:<6}{:<8}{:<10}`\n", 0, 0, 0, 644, data.len()).bytes());
+        archive.extend(data);
+        archive.extend(vec![b'\n'; data.len() % 2]);
+    };
+    add("/", b"\0\0\0\0");
+    add("//", long);
+    add("host.o/", &host);
+    add("/0", &crate::objects::load("v5-gfx90a.o"));
+    add("bundle.o/", &bundle(&[HOST, (GPU, b"code!")]));
+    let found = code_objects(&archive).unwrap();
+    let members: Vec<_> = found.iter().map(|c| (c.member.as_deref().unwrap(), c.id.as_str())).collect();
+    assert_eq!(members, [("a_name_that_is_too_long_for_the_header.o", ""), ("bundle.o", GPU)]);
+    archive.truncate(archive.len() - 20);
+    assert!(code_objects(&archive).unwrap_err().to_string().ends_with("its member there is broken"));
+}
+
 #[test]
 fn broken_containers_are_explained() {
     let message = |file: &[u8]| code_objects(file).unwrap_err().to_string();
