@@ -5,7 +5,7 @@ use crate::compare::Compare;
 use crate::gws::Request;
 use crate::mode::Mode;
 use crate::scalar::S32;
-use crate::{memory, mfma, mimg, salu, valu};
+use crate::{interp, memory, mfma, mimg, salu, valu};
 use wavemill_isa::{Enc, Level, Op, Row, flag};
 
 /// How well.
@@ -73,7 +73,9 @@ fn supported(row: &Row) -> bool {
         Enc::Sop2 | Enc::Sop1 | Enc::Sopc | Enc::Sopk | Enc::Sopp => {
             salu::salu(op, 0, 0, 0, false, 0).is_some() || control(op)
         }
-        Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p => registers(op) || family(op).is_some(),
+        Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p | Enc::Vintrp => {
+            registers(op) || interp::known(op) || family(op).is_some()
+        }
         Enc::Vopc => Compare::of(row).is_some(),
         Enc::Mfma => mfma::shape(op).is_some(),
         Enc::Smem | Enc::Smrd => memory::access(op).is_some() || scalar_memory(op),
@@ -87,7 +89,8 @@ fn supported(row: &Row) -> bool {
             memory::access(op).is_some() || memory::formatted(op).is_some() || cache(op)
         }
         Enc::Mimg => mimg::action(row).is_some(),
-        Enc::Vintrp | Enc::Exp => false,
+        // A compute wave exports to nowhere.
+        Enc::Exp => true,
     }
 }
 

@@ -21,6 +21,7 @@ pub mod half;
 pub mod hwreg;
 pub mod image;
 pub mod int;
+pub mod interp;
 pub mod lanes;
 pub mod memory;
 pub mod mfma;

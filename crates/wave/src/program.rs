@@ -16,7 +16,7 @@ use wavemill_sem::fidelity::{self, Family, Fidelity};
 use wavemill_sem::gws::Request;
 use wavemill_sem::memory::Access as MemAccess;
 use wavemill_sem::modify::Merge;
-use wavemill_sem::{memory, mfma, salu};
+use wavemill_sem::{interp, memory, mfma, salu};
 
 /// Where a source comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +73,7 @@ pub(crate) enum Run {
     /// Buffer instructions that convert formats.
     Formatted,
     Image,
+    Interpolate,
     Nop,
     /// S_WAITCNT.
     Wait,
@@ -351,6 +352,9 @@ impl Resolver {
             Enc::Ds => Run::Lds,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch if fidelity::cache(op) => Run::Nop,
             Enc::Mimg => Run::Image,
+            // Nothing takes a compute wave's exports.
+            Enc::Exp => Run::Nop,
+            _ if interp::known(op) => Run::Interpolate,
             Enc::Mubuf | Enc::Mtbuf if memory::formatted(op).is_some() => Run::Formatted,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => Run::Memory,
             _ if op == Op::v_nop => Run::Nop,

@@ -10,6 +10,7 @@ mod image;
 pub(crate) mod kernels;
 mod lds;
 mod matrix;
+mod params;
 mod registers;
 mod smem;
 mod steps;
@@ -203,6 +204,10 @@ impl Exec<'_> {
                 }
                 Run::Registers => {
                     self.registers(inst);
+                    continue;
+                }
+                Run::Interpolate => {
+                    self.interpolate(inst);
                     continue;
                 }
                 Run::Mfma => {

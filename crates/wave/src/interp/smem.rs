@@ -38,7 +38,7 @@ impl Exec<'_> {
             let stride = low >> 48 & 0x3fff;
             (low & 0xffff_ffff_ffff, if stride == 0 { records } else { records * stride })
         } else {
-            (self.wave.sgpr64(base), u64::MAX)
+            (self.wave.sgpr64(base) & !3, u64::MAX)
         };
         let at = |offset: u64| base.wrapping_add(offset) & !3;
         if let Some((dwords, store)) = scalar_load(inst.op) {
@@ -131,6 +131,8 @@ impl Exec<'_> {
             (false, false) => self.wave.sgpr(field & 0x7f) as u64,
             (true, false) => 0,
         };
-        constant.wrapping_add(register * scale)
+        // Every part of an address loses its low bits; of a buffer's, only the sum does (manual 8.2.1.1).
+        let mask = if inst.row.operand(Role::Sbase).is_some_and(|o| o.ty.bits == 128) { !0 } else { !3 };
+        (constant & mask).wrapping_add((register * scale) & mask)
     }
 }

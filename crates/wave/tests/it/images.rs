@@ -1,5 +1,6 @@
 //! Image instructions: every format, kind of image, atomic and sample, against addresses and numbers computed here.
 
+use crate::atomics::{FLOATS, INTEGERS, number};
 use crate::harness::{Machine, Random, target};
 use crate::texels;
 use wavemill_isa::{Enc, ROWS, Row};
@@ -460,44 +461,11 @@ fn packed_texels() {
     }
 }
 
-type Meaning = fn(u64, u64, u64, u32) -> u64;
-
-fn sign(x: u64, bits: u32) -> i64 {
-    ((x << (64 - bits)) as i64) >> (64 - bits)
-}
-
-/// The new value from the old one, the datum, the second datum and the width (manual 12.15).
-const ATOMICS: [(&str, Meaning); 18] = [
-    ("swap", |_, d, _, _| d),
-    ("cmpswap", |m, d, c, _| if m == c { d } else { m }),
-    ("add", |m, d, _, _| m.wrapping_add(d)),
-    ("sub", |m, d, _, _| m.wrapping_sub(d)),
-    ("rsub", |m, d, _, _| d.wrapping_sub(m)),
-    ("smin", |m, d, _, b| if sign(d, b) < sign(m, b) { d } else { m }),
-    ("umin", |m, d, _, _| m.min(d)),
-    ("smax", |m, d, _, b| if sign(d, b) > sign(m, b) { d } else { m }),
-    ("umax", |m, d, _, _| m.max(d)),
-    ("and", |m, d, _, _| m & d),
-    ("or", |m, d, _, _| m | d),
-    ("xor", |m, d, _, _| m ^ d),
-    ("inc", |m, d, _, _| if m >= d { 0 } else { m + 1 }),
-    ("dec", |m, d, _, _| if m == 0 || m > d { d } else { m - 1 }),
-    ("fcmpswap", |m, d, c, _| if m == c { d } else { m }),
-    ("fmin", |m, d, _, b| float_pick(m, d, b, true)),
-    ("fmax", |m, d, _, b| float_pick(m, d, b, false)),
-    ("none", |m, _, _, _| m),
-];
-
-fn float_pick(m: u64, d: u64, bits: u32, least: bool) -> u64 {
-    let value = |x: u64| if bits == 32 { f32::from_bits(x as u32) as f64 } else { f64::from_bits(x) };
-    if (value(d) < value(m)) == least { d } else { m }
-}
-
 #[test]
 fn atomics() {
     let mut random = Random(36);
     for cpu in CPUS {
-        for (name, meaning) in ATOMICS {
+        for (name, meaning) in INTEGERS.into_iter().chain(FLOATS) {
             let name = format!("image_atomic_{name}");
             let Some(row) = ROWS.iter().find(|r| r.name == name) else { continue };
             if row.opcode_at(target(cpu).level()).is_none() {
@@ -512,12 +480,7 @@ fn atomics() {
                     let suffix = if glc { " glc" } else { "" };
                     let text = format!("{name} {registers}, v0, s[8:15] dmask:{mask:#x} unorm{suffix}");
                     let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
-                    // As floats these are ordinary numbers.
-                    let mut number = || {
-                        let r = random.edgy(8 * bytes as u32);
-                        let top = 8 * bytes - 8;
-                        if float { r & !(0xff << top) | (0x40 | r & 0x80) << top } else { r }
-                    };
+                    let mut number = || number(&mut random, bytes, float);
                     let data: Vec<u8> =
                         (0..64).flat_map(|_| number().to_le_bytes()[..bytes].to_vec()).collect();
                     let base = memory(&mut machine, &data);
