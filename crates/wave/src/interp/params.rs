@@ -5,6 +5,7 @@ use crate::guest;
 use crate::program::Inst;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Enc, Form, Op, Role};
+use wavemill_sem::Context;
 use wavemill_sem::interp::{self, Slot};
 
 impl Exec<'_> {
@@ -26,7 +27,7 @@ impl Exec<'_> {
         let moved = moves.then(|| Slot::from_bits(encoded.get(Role::Slot))).flatten();
         let limit = self.group.lds.len();
         let exec = self.wave.exec();
-        self.x.modify(inst.clamp, inst.omod);
+        let x = Context::new(self.mode, inst.clamp, inst.omod, self.wave.level);
         // The coordinate is the first source of the short forms and the second of those with 16-bit parameters.
         let at = if inst.row.enc == Enc::Vintrp { 0 } else { 1 };
         // Its modifiers stand where a second source has them in every long form.
@@ -50,10 +51,10 @@ impl Exec<'_> {
                 *p = read(*slot);
             }
             let result = if moves {
-                self.x.f32(wavemill_sem::scalar::S32(moved.map_or(0, read))).0
+                x.f32(wavemill_sem::scalar::S32(moved.map_or(0, read))).0
             } else {
                 let (i, addend) = (modified(self, at, 1, lane), modified(self, 2, 2, lane));
-                interp::interpolate(inst.op, parameters, i, addend, high, &self.x)
+                interp::interpolate(inst.op, parameters, i, addend, high, &x)
             };
             let register = inst.dst as usize;
             let old = self.wave.vgprs[register].0[lane];

@@ -357,6 +357,10 @@ impl Exec<'_> {
         buffer: Option<&Resource>,
     ) -> Result<u32, (FaultKind, u64)> {
         if self.splits(place, at, bytes) {
+            // A dword is in the buffer as a whole or not at all.
+            if Self::beyond(place, lane, at, bytes, buffer) {
+                return Ok(0);
+            }
             let mut value = 0;
             for i in 0..bytes as u32 {
                 value |= self.read_piece(place, lane, at + i, 1, buffer)? << (8 * i);
@@ -378,6 +382,9 @@ impl Exec<'_> {
         buffer: Option<&Resource>,
     ) -> Result<(), (FaultKind, u64)> {
         if self.splits(place, at, bytes) {
+            if Self::beyond(place, lane, at, bytes, buffer) {
+                return Ok(());
+            }
             for i in 0..bytes as u32 {
                 self.write_piece(place, lane, at + i, 1, value >> (8 * i), buffer)?;
             }
@@ -388,6 +395,16 @@ impl Exec<'_> {
             unsafe { guest::write(p, bytes, value) };
         }
         Ok(())
+    }
+
+    /// Whether a piece is out of its buffer's range.
+    fn beyond(place: Place, lane: usize, at: u32, bytes: u8, buffer: Option<&Resource>) -> bool {
+        match (place, buffer) {
+            (Place::Buffer(index, offset), Some(b)) => {
+                !b.buffer.in_range(b.place(index, offset.wrapping_add(at), lane), bytes as u32)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a piece crosses a dword of swizzled memory.

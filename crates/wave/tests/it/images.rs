@@ -3,7 +3,7 @@
 use crate::atomics::{FLOATS, INTEGERS, number};
 use crate::harness::{Machine, Random, target};
 use crate::texels;
-use wavemill_isa::{Enc, ROWS, Row};
+use wavemill_isa::{Enc, ROWS, Role, Row};
 use wavemill_wave::{Event, FaultKind, Simd, Wave};
 
 pub const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
@@ -656,4 +656,72 @@ pub fn sample_rows(cpu: &str) -> impl Iterator<Item = &'static Row> {
             && r.opcode_at(level).is_some()
             && (r.name.starts_with("image_sample") || r.name.starts_with("image_gather4"))
     })
+}
+
+/// Whatever stands in descriptors and registers, an instruction ends or faults; nothing outside the image's memory is
+/// written.
+#[test]
+fn random_descriptors() {
+    let mut random = Random(37);
+    for cpu in CPUS {
+        let level = target(cpu).level();
+        let rows: Vec<&Row> =
+            ROWS.iter().filter(|r| r.enc == Enc::Mimg && r.opcode_at(level).is_some()).collect();
+        for round in 0..400 {
+            let row = rows[random.next() as usize % rows.len()];
+            let gathers = row.name.contains("gather4");
+            let mask: u64 = match row.name {
+                _ if gathers => 1 << (random.next() % 4),
+                n if n.contains("cmpswap") => [3, 15][random.next() as usize % 2],
+                n if n.contains("atomic") => [1, 3][random.next() as usize % 2],
+                _ => 1 + random.next() % 15,
+            };
+            let n = if gathers { 4 } else { mask.count_ones() };
+            let data = if n == 1 { "v20".to_string() } else { format!("v[20:{}]", 19 + n) };
+            let widest = (0..16).rev().find(|n| row.addr >> n & 1 != 0).unwrap();
+            let address = if widest == 0 { "v0".to_string() } else { format!("v[0:{widest}]") };
+            let sampler = if row.operand(Role::Ssamp).is_some() { ", s[16:19]" } else { "" };
+            // Without a sampler coordinates are never normalised.
+            let mut text = format!("{} {data}, {address}, s[8:15]{sampler} dmask:{mask:#x}", row.name);
+            for modifier in [" unorm", " glc", " da"] {
+                if random.next().is_multiple_of(2) {
+                    text += modifier;
+                }
+            }
+            let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
+            let base = memory(&mut machine, &vec![0x11; 1 << 16]);
+            let mut wave = machine.wave();
+            let mut r = || random.next() as u32;
+            for s in 8..20 {
+                wave.set_sgpr(s, r());
+            }
+            // Mostly a linear image of a known kind and format that may well reach beyond its memory.
+            if round % 8 != 0 {
+                let size = [1 + r() % 40, 1 + r() % 40, 1 + r() % 12];
+                let (first, low) = (r() % 4, r() % 3);
+                Resource {
+                    pitch: 64,
+                    slices: [first, r() % 8],
+                    levels: [low, r() % 5],
+                    select: r() & 0xfff,
+                    ..Resource::new(base, 8 + r() % 8, 1 + r() % 22, r() % 10, size)
+                }
+                .set(&mut wave, cpu);
+            }
+            for v in 0..32 {
+                let lanes = wave.vgpr_mut(v).unwrap();
+                lanes.iter_mut().for_each(|l| {
+                    *l = match r() % 4 {
+                        0 => r() % 8,
+                        1 => (r() as i32 as f32 / 2e9).to_bits(),
+                        2 => r(),
+                        _ => [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0x7f7f_ffff, 0x8000_0000]
+                            [r() as usize % 5],
+                    }
+                });
+            }
+            let event = machine.run(&mut wave);
+            assert!(matches!(event, Event::End | Event::Fault(_)), "{cpu} {text}: {event:?}");
+        }
+    }
 }

@@ -16,4 +16,5 @@ mod samples;
 mod shares;
 mod system;
 mod texels;
+mod transfers;
 mod traps;
