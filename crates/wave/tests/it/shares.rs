@@ -207,8 +207,11 @@ fn gds_is_like_lds() {
     }
 }
 
-/// Data-share atomics: the new value from memory, the first and the second datum, and the width (manual 12.12).
-const ATOMICS: [(&str, &str, fn(u64, u64, u64, u32) -> u64); 21] = [
+/// The new value from memory, the first and the second datum, and the width.
+type Combine = fn(u64, u64, u64, u32) -> u64;
+
+/// Data-share atomics (manual 12.12).
+const ATOMICS: [(&str, &str, Combine); 21] = [
     ("add", "u", |m, d, _, _| m.wrapping_add(d)),
     ("sub", "u", |m, d, _, _| m.wrapping_sub(d)),
     ("rsub", "u", |m, d, _, _| d.wrapping_sub(m)),
@@ -289,7 +292,7 @@ fn lds_atomics() {
                     wave.set_exec(exec);
                     let mut want = memory.clone();
                     let mut returned = [0u64; 64];
-                    for lane in 0..64usize {
+                    for (lane, returned) in returned.iter_mut().enumerate() {
                         let at = if lane == 40 { SIZE as usize - 16 } else { lane * bytes };
                         wave.vgpr_mut(0).unwrap()[lane] = at as u32;
                         let place = at + 16..at + 16 + bytes;
@@ -310,7 +313,7 @@ fn lds_atomics() {
                         if exec >> lane & 1 == 0 {
                             continue;
                         }
-                        returned[lane] = m;
+                        *returned = m;
                         if inside {
                             want[place].copy_from_slice(&meaning(m, a, b, bits).to_le_bytes()[..bytes]);
                         }

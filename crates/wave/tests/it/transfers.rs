@@ -89,7 +89,7 @@ fn loads() {
                 let mut offsets = [0usize; 64];
                 for (lane, offset) in offsets.iter_mut().enumerate() {
                     // Multiples of the size up to dwords, but every third lane is not aligned.
-                    let aligned = random.next() as usize % 1040 & !(bytes.min(4) - 1);
+                    let aligned = (random.next() as usize % 1040) & !(bytes.min(4) - 1);
                     *offset = if lane % 3 == 0 { aligned + 1 } else { aligned };
                     if lane == 63 {
                         *offset = 996;
@@ -100,9 +100,9 @@ fn loads() {
                     wave.vgpr_mut(3).unwrap()[lane] = (address >> 32) as u32;
                 }
                 assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {text}");
-                for lane in 0..64 {
+                for (lane, offset) in offsets.into_iter().enumerate() {
                     for (i, before) in before.into_iter().enumerate().take(n) {
-                        let at = offsets[lane] + 4 + 4 * i;
+                        let at = offset + 4 + 4 * i;
                         let part = bytes.min(4);
                         let mut word = [0u8; 4];
                         if family != "buffer" || at + part <= size as usize {
