@@ -2,6 +2,7 @@
 //! table (and for LDS the ROCm ABI) prescribes, run many times on several host threads. Outcomes that the model forbids
 //! must not be seen. `WAVEMILL_LITMUS=seconds` runs them longer.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 use wavemill_isa::target::{Target, processor};
@@ -36,6 +37,7 @@ const PROCESSORS: [(&str, u32, &str); 6] = [
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Scope {
+    Wave = 0,
     WorkGroup = 1,
     Agent = 2,
     System = 3,
@@ -51,27 +53,30 @@ struct Test {
     roles: usize,
     global_only: bool,
     rules: Vec<Rule>,
+    /// An outcome that must be seen once in a while, or the test would show nothing.
+    see: Vec<(usize, usize, u32)>,
 }
 
 fn read_test(source: &str) -> Test {
-    let mut test = Test { roles: 0, global_only: false, rules: Vec::new() };
+    let mut test = Test { roles: 0, global_only: false, rules: Vec::new(), see: Vec::new() };
     let place = |t: &str| {
         let (role, result) = t.split_once('.').expect("role.result");
         (role.parse::<usize>().expect("a role"), result.parse::<usize>().expect("a result"))
+    };
+    let outcome = |list: &str| {
+        let one = |t: &str| {
+            let (at, value) = t.split_once('=').expect("an `=`");
+            let (role, result) = place(at);
+            (role, result, value.parse().expect("a number"))
+        };
+        list.split_whitespace().map(one).collect::<Vec<_>>()
     };
     for line in source.lines().filter_map(|l| l.strip_prefix("; ")) {
         match line.split_once(' ') {
             Some(("roles", n)) => test.roles = n.parse().expect("a number"),
             Some(("only", "global")) => test.global_only = true,
-            Some(("forbid", list)) => test.rules.push(Rule::Forbid(
-                list.split_whitespace()
-                    .map(|t| {
-                        let (at, value) = t.split_once('=').expect("an `=`");
-                        let (role, result) = place(at);
-                        (role, result, value.parse().expect("a number"))
-                    })
-                    .collect(),
-            )),
+            Some(("forbid", list)) => test.rules.push(Rule::Forbid(outcome(list))),
+            Some(("see", list)) => test.see = outcome(list),
             Some(("distinct", list)) => {
                 test.rules.push(Rule::Distinct(list.split_whitespace().map(place).collect()));
             }
@@ -127,8 +132,8 @@ fn source(cpu: &(&str, u32, &str), test: &Test, text: &str, scope: Scope, local:
 /// Rounds of a run: LDS has no room for more.
 const MOST_ROUNDS: u32 = 1500;
 
-/// Runs a test once and returns how many rounds broke a rule.
-fn run(cpu: &(&str, u32, &str), text: &str, scope: Scope, local: bool, rounds: u32) -> usize {
+/// Runs a test once and returns how many rounds broke a rule, and how many showed what must be seen.
+fn run(cpu: &(&str, u32, &str), text: &str, scope: Scope, local: bool, rounds: u32) -> (usize, usize) {
     let test = read_test(text);
     let target = Target::new(processor(cpu.0).unwrap());
     let machine = Machine::new(target, &Options { threads: test.roles.max(2), ..Options::default() });
@@ -136,8 +141,8 @@ fn run(cpu: &(&str, u32, &str), text: &str, scope: Scope, local: bool, rounds: u
     let loaded = machine.load("litmus.o", object).unwrap();
     let kernel = loaded.kernel("k").unwrap();
     let memory = machine.memory();
-    // At work-group scope, several work-groups play at once, each with memory of its own.
-    let groups = if scope == Scope::WorkGroup { 4 } else { 1 };
+    // Within a work-group, several work-groups play at once, each with memory of its own.
+    let groups = if (scope as u32) < 2 { 4 } else { 1 };
     let all = rounds as usize * groups;
     let places = memory.allocate(512 * all as u64, Use::Device, "places").unwrap();
     let results = memory.allocate(64 * all as u64, Use::Device, "results").unwrap();
@@ -147,8 +152,11 @@ fn run(cpu: &(&str, u32, &str), text: &str, scope: Scope, local: bool, rounds: u
         Value::Bytes(u64::from(rounds).to_le_bytes().to_vec()),
     ];
     let lanes = 64 * test.roles as u32;
-    let block = if scope == Scope::WorkGroup { lanes } else { 64 };
-    let grid = if scope == Scope::WorkGroup { lanes * groups as u32 } else { lanes };
+    let (grid, block) = match scope {
+        Scope::Wave => (64 * groups as u32, 64),
+        Scope::WorkGroup => (lanes * groups as u32, lanes),
+        Scope::Agent | Scope::System => (lanes, 64),
+    };
     let how = Launch {
         grid: vec![grid],
         block: vec![block],
@@ -160,26 +168,30 @@ fn run(cpu: &(&str, u32, &str), text: &str, scope: Scope, local: bool, rounds: u
     assert!(done.fault.is_none(), "{}", done.fault.unwrap());
     let mut bytes = vec![0; 64 * all];
     results.read(0, &mut bytes);
-    let mut broken = 0;
+    let (mut broken, mut seen) = (0, 0);
     for round in bytes.chunks_exact(64) {
         let result = |role: usize, n: usize| {
             let at = 16 * role + 4 * n;
             u32::from_le_bytes(round[at..at + 4].try_into().unwrap())
         };
         broken += usize::from(test.rules.iter().any(|r| r.broken(result)));
+        seen += usize::from(test.see.iter().all(|&(role, n, value)| result(role, n) == value));
     }
-    broken
+    (broken, seen)
 }
 
 #[test]
 fn only_allowed_outcomes() {
     let seconds = std::env::var("WAVEMILL_LITMUS").ok().and_then(|s| s.parse().ok()).unwrap_or(0u64);
     let until = Instant::now() + Duration::from_secs(seconds);
-    let rounds = if seconds == 0 { 100 } else { MOST_ROUNDS };
+    let rounds = if seconds == 0 { 40 } else { MOST_ROUNDS };
+    let mut seen: HashMap<&str, usize> = HashMap::new();
     loop {
         for cpu in &PROCESSORS {
             for (name, text) in TESTS {
                 for (scope, local) in [
+                    (Scope::Wave, false),
+                    (Scope::Wave, true),
                     (Scope::WorkGroup, false),
                     (Scope::WorkGroup, true),
                     (Scope::Agent, false),
@@ -188,7 +200,8 @@ fn only_allowed_outcomes() {
                     if local && read_test(text).global_only {
                         continue;
                     }
-                    let broken = run(cpu, text, scope, local, rounds);
+                    let (broken, shown) = run(cpu, text, scope, local, rounds);
+                    *seen.entry(name).or_default() += shown;
                     assert_eq!(broken, 0, "{name} on {} at {scope:?} scope, local: {local}", cpu.0);
                 }
             }
@@ -196,5 +209,8 @@ fn only_allowed_outcomes() {
         if Instant::now() >= until {
             break;
         }
+    }
+    for (name, _) in TESTS {
+        assert_ne!(seen[name], 0, "{name} never shows what it is about");
     }
 }

@@ -12,13 +12,17 @@ use wavemill_wave::Watch;
 
 /// A kernel `k` with the address of a buffer in s[4:5], and further functions.
 fn program(cpu: &str, body: &str, descriptor: &str) -> Vec<u8> {
+    program_with(cpu, body, descriptor, 32)
+}
+
+fn program_with(cpu: &str, body: &str, descriptor: &str, sgprs: u32) -> Vec<u8> {
     let accum = if cpu == "gfx90a" { ".amdhsa_accum_offset 32" } else { "" };
     object(
         cpu,
         &format!(
             ".text\n.globl k\n.p2align 8\n.type k,@function\nk:\n s_load_dwordx2 s[4:5], s[0:1], 0\n \
              s_waitcnt lgkmcnt(0)\n {body}\n.rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 32\n\
-             .amdhsa_next_free_sgpr 32\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_kernarg_size 8\n{accum}\n\
+             .amdhsa_next_free_sgpr {sgprs}\n.amdhsa_user_sgpr_kernarg_segment_ptr 1\n.amdhsa_kernarg_size 8\n{accum}\n\
              {descriptor}\n.end_amdhsa_kernel\n"
         ),
     )
@@ -183,4 +187,18 @@ fn exceptions_that_the_descriptor_lets_trap() {
         let (done, _) = run(&m, program(cpu, body, ".amdhsa_exception_fp_ieee_overflow 1"), 64);
         assert!(done.fault.is_none());
     }
+}
+
+/// A kernel has the SGPRs that its descriptor says, in whole granules; others read as s0 and are not written (manual
+/// 3.6.1).
+#[test]
+fn kernels_have_the_registers_they_ask_for() {
+    let m = machine("gfx90a");
+    // 10 registers and 6 for VCC and the like are one granule of 16; s[0:1] are the arguments' address.
+    let body = "v_mov_b32 v0, s4\n v_mov_b32 v1, s5\n s_mov_b32 s15, 5\n s_mov_b32 s16, 6\n s_sub_u32 s6, s16, s0\n \
+         s_getreg_b32 s7, hwreg(HW_REG_GPR_ALLOC, 24, 4)\n v_mov_b32 v2, s15\n v_mov_b32 v3, s6\n v_mov_b32 v4, s7\n \
+         v_mov_b32 v5, 1\n global_store_dwordx4 v[0:1], v[2:5], off\n s_endpgm";
+    let (done, words) = run(&m, program_with("gfx90a", body, "", 10), 64);
+    assert!(done.fault.is_none());
+    assert_eq!(words[..4], [5, 0, 1, 1]);
 }

@@ -1,5 +1,6 @@
 ; roles 4
 ; forbid 2.0=1 2.1=0 3.0=1 3.1=0
+; see 2.0=1 3.0=1
 ; Independent reads of independent writes: both readers agree on the order of the writes.
 .macro role0
   store_seq_cst x, one

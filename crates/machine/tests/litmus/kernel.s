@@ -1,9 +1,10 @@
 ; The kernel around a test: every thread of the test, one lane of a wave, runs its role for each of the iterations. A
 ; round has its own locations x, y, z and w, a meeting place where threads wait for each other for a while, and results.
 ;
-; Arguments: memory (64 bytes x 8 a round), results (32 bytes a round), rounds. Roles come from the work-group or, at
-; work-group scope, from the wave. Registers: v[2:3] x, v[4:5] y, v[6:7] z, v[8:9] w, v[10:11] meeting place, v12 = 1,
-; v13 = 2, v[14:15] results of this role, v20 to v23 what was read, v26 to v31 scratch.
+; Arguments: memory (512 bytes a round), results (64 bytes a round, 16 a role), rounds. Roles come from the work-group or,
+; at work-group scope, from the wave; at wave scope, a wave's lanes play one after the other. Registers: v[2:3] x, v[4:5]
+; y, v[6:7] z, v[8:9] w, v[10:11] meeting place, v12 = 1, v13 = 2, v[14:15] results of this role, v20 to v23 what was
+; read, v26 to v31 scratch.
 .set x, 2
 .set y, 4
 .set z, 6
@@ -65,7 +66,10 @@ k:
   s_mov_b32 s10, -1
   s_mov_b32 s11, 0xf000 | 4<<15
   s_waitcnt lgkmcnt(0)
-  .if SCOPE == 1
+  .if SCOPE == 0
+    s_mov_b32 s13, 0
+    s_mul_i32 s14, s2, s12
+  .elseif SCOPE == 1
     v_readfirstlane_b32 s13, v0
     s_and_b32 s13, s13, 0x3ff
     s_lshr_b32 s13, s13, 6
@@ -84,7 +88,14 @@ k:
   s_lshl_b32 s15, s13, 4
   s_add_u32 s6, s6, s15
   s_addc_u32 s7, s7, 0
-  s_mov_b64 exec, 1
+  .if SCOPE == 0
+    s_mov_b64 exec, (1<<ROLES)-1
+    v_and_b32 v16, 0x3ff, v0
+    v_lshlrev_b32 v16, 4, v16
+  .else
+    s_mov_b64 exec, 1
+    v_mov_b32 v16, 0
+  .endif
   v_mov_b32 v12, 1
   v_mov_b32 v13, 2
   s_mov_b32 s30, 0
@@ -104,10 +115,28 @@ round:
   .endif
   v_mov_b32 v14, s6
   v_mov_b32 v15, s7
+  v_add_lo v14, v16
+  v_add_hi v15
   v_mov_b32 v20, 0
   v_mov_b32 v21, 0
   v_mov_b32 v22, 0
   v_mov_b32 v23, 0
+  .if SCOPE == 0
+    s_mov_b64 exec, 1
+    role0
+    s_mov_b64 exec, 2
+    role1
+    .if ROLES > 2
+      s_mov_b64 exec, 4
+      role2
+    .endif
+    .if ROLES > 3
+      s_mov_b64 exec, 8
+      role3
+    .endif
+    s_mov_b64 exec, (1<<ROLES)-1
+    s_branch played
+  .endif
   ; Meet.
   v_mov_b32 v26, 1
   rmw_relaxed add, 10, 26

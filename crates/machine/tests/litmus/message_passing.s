@@ -1,5 +1,6 @@
 ; roles 2
 ; forbid 1.0=1 1.1=0
+; see 1.0=1 1.1=1
 ; Who acquires the flag sees the data stored before its release.
 .macro role0
   store_relaxed x, one

@@ -1,5 +1,6 @@
 ; roles 2
 ; forbid 1.0=1 1.1=0
+; see 1.0=1 1.1=1
 .macro role0
   store_relaxed x, one
   fence_acq_rel

@@ -1,5 +1,5 @@
 ; The code sequences of the AMDGPU guide's memory model table (GFX6 to GFX9; gfx90a's additions at system scope), and for
-; LDS those of the ROCm ABI. SCOPE: 1 work-group, 2 agent, 3 system. SPACE: 0 global, 1 local.
+; LDS those of the ROCm ABI. SCOPE: 0 wave, 1 work-group, 2 agent, 3 system. SPACE: 0 global, 1 local.
 ; Operands are register numbers: destination, address (a pair, or an LDS address), data.
 
 .macro load_relaxed d, a
@@ -13,7 +13,9 @@
 .endm
 
 .macro load_acquire d, a
-  .if SPACE
+  .if SCOPE == 0
+    load_relaxed \d, \a
+  .elseif SPACE
     s_waitcnt vmcnt(0)
     ds_read_b32 v[\d], v[\a]
     s_waitcnt lgkmcnt(0)
@@ -47,7 +49,9 @@
 .endm
 
 .macro store_release a, s
-  .if SPACE
+  .if SCOPE == 0
+    store_relaxed \a, \s
+  .elseif SPACE
     s_waitcnt vmcnt(0)
     ds_write_b32 v[\a], v[\s]
   .elseif SCOPE >= 2
@@ -80,7 +84,9 @@
 .endm
 
 .macro rmw_acq_rel op, a, s
-  .if SPACE
+  .if SCOPE == 0
+    rmw_relaxed \op, \a, \s
+  .elseif SPACE
     s_waitcnt vmcnt(0)
     rmw_relaxed \op, \a, \s
     s_waitcnt lgkmcnt(0)
@@ -113,7 +119,7 @@
       invalidate_system
     .endif
     invalidate
-  .else
+  .elseif SCOPE == 1
     s_waitcnt lgkmcnt(0)
   .endif
 .endm

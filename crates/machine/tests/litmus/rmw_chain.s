@@ -1,5 +1,6 @@
 ; roles 3
 ; forbid 2.0=2 2.1=0
+; see 2.0=2 2.1=1
 ; A release sequence: who acquires the second link of the chain sees what was stored before the first.
 .macro role0
   store_relaxed x, one

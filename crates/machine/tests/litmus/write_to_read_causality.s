@@ -1,5 +1,6 @@
 ; roles 3
 ; forbid 1.0=1 2.0=1 2.1=0
+; see 1.0=1 2.0=1
 .macro role0
   store_relaxed x, one
 .endm
