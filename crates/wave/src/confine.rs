@@ -47,7 +47,7 @@ fn lost_vector(out: &Inst, layout: Layout) -> bool {
             Some(MemAccess::Atomic { .. }) => out.returns(),
             _ => false,
         },
-        Run::Formatted => {
+        Run::Formatted | Run::Image => {
             out.row.operand(Role::Vdata).is_some_and(|o| o.access == Access::Write) && !out.goes_to_lds()
         }
         _ => false,

@@ -226,8 +226,10 @@ impl Exec<'_> {
                     return Next::Stop(Event::Preempted);
                 }
                 Run::Memory => self.vector_memory(inst),
-                Run::Formatted => self.formatted(inst),
-                Run::Image => self.image(inst),
+                Run::Formatted | Run::Image => {
+                    self.stored = true;
+                    if matches!(inst.run, Run::Image) { self.image(inst) } else { self.formatted(inst) }
+                }
                 Run::Control => {
                     self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
                     match self.control(inst) {

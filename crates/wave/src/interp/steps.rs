@@ -5,7 +5,8 @@ use crate::engine::{Event, Fault, FaultKind};
 use crate::program::{Block, Inst, Run, Src};
 use crate::strip;
 use crate::trap::Cause;
-use wavemill_isa::{Row, flag};
+use wavemill_isa::row::Access as RowAccess;
+use wavemill_isa::{Role, Row, flag};
 use wavemill_sem::excp::{Rule, compare_flags};
 use wavemill_sem::hwreg::{mode, trapsts};
 use wavemill_sem::memory::Access;
@@ -63,7 +64,7 @@ impl Exec<'_> {
             | FaultKind::Misaligned { .. }
             | FaultKind::Lds { .. }
                 // Scalar accesses report nothing.
-                if matches!(inst.run, Run::Memory | Run::Lds) =>
+                if matches!(inst.run, Run::Memory | Run::Lds | Run::Formatted | Run::Image) =>
             {
                 true
             }
@@ -87,6 +88,9 @@ impl Exec<'_> {
         let registers = match inst.access {
             Some(Access::Load { bytes, .. }) if !inst.goes_to_lds() => bytes.div_ceil(4),
             Some(Access::Atomic { bytes, .. }) if inst.returns() => bytes.div_ceil(4),
+            None if inst.row.operand(Role::Vdata).is_some_and(|o| o.access != RowAccess::Read) => {
+                inst.dst_dwords
+            }
             _ => return,
         };
         for register in inst.dst as usize..inst.dst as usize + registers as usize {
