@@ -8,6 +8,7 @@
 //! ones and the small floats by truncation; integers and scaled numbers saturate; NaN becomes zero in every format but
 //! the floats. A component of 32 bits is never converted (manual 9.1.3).
 
+use crate::blocks::Block;
 use crate::soft::{self, F16, F32, Round};
 use wavemill_isa::Level;
 
@@ -72,6 +73,8 @@ pub enum Layout {
     Plain([u8; 4]),
     /// Three nine-bit fractions with one exponent (5_9_9_9).
     SharedExponent,
+    /// Four by four texels, compressed.
+    Block(Block),
     /// A 32-bit float (or integer) and eight bits of stencil in the next dword (X24_8_32).
     DepthStencil,
 }
@@ -125,12 +128,25 @@ impl Format {
             20 => [24, 8, 0, 0],
             21 => [8, 24, 0, 0],
             22 => return Some(Format { layout: Layout::DepthStencil, number }),
+            35..=39 => return Format::block(dfmt, number),
             34 => return Some(Format { layout: Layout::SharedExponent, number: Number::Float }),
             57 => [4, 4, 0, 0],
             58 => [5, 5, 6, 0],
             _ => widths(dfmt)?,
         };
         Format::plain(bits, number)
+    }
+
+    fn block(dfmt: u32, number: Number) -> Option<Format> {
+        let (block, other) = match dfmt {
+            35 => (Block::Bc1, Number::Srgb),
+            36 => (Block::Bc2, Number::Srgb),
+            37 => (Block::Bc3, Number::Srgb),
+            38 => (Block::Bc4, Number::Snorm),
+            _ => (Block::Bc5, Number::Snorm),
+        };
+        let fits = number == Number::Unorm || number == other;
+        fits.then_some(Format { layout: Layout::Block(block), number })
     }
 
     fn plain(bits: [u8; 4], number: Number) -> Option<Format> {
@@ -151,6 +167,7 @@ impl Format {
             Layout::Plain(bits) => bits.iter().sum::<u8>() / 8,
             Layout::SharedExponent => 4,
             Layout::DepthStencil => 8,
+            Layout::Block(b) => b.bytes(),
         }
     }
 
@@ -160,19 +177,13 @@ impl Format {
             Layout::Plain(bits) => bits.iter().filter(|b| **b != 0).count() as u8,
             Layout::SharedExponent => 3,
             Layout::DepthStencil => 2,
+            Layout::Block(b) => b.components(),
         }
     }
 
-    /// Bytes that must be read together: an element whose components are dwords, words or bytes is aligned to those.
-    pub fn alignment(self) -> u8 {
-        match self.layout {
-            Layout::Plain([b, ..]) if matches!(b, 8 | 16 | 32) && !self.is_packed() => b / 8,
-            _ => self.bytes().min(4),
-        }
-    }
-
-    fn is_packed(self) -> bool {
-        matches!(self.layout, Layout::Plain(bits) if bits.iter().any(|b| *b != 0 && *b != bits[0]))
+    /// Texels along the edge of an element: four where blocks are compressed together.
+    pub fn edge(self) -> u32 {
+        if matches!(self.layout, Layout::Block(_)) { 4 } else { 1 }
     }
 
     /// One in this format's registers: what a destination select of 1 gives.
@@ -205,7 +216,18 @@ impl Format {
                 [component(0), component(1), component(2), 0]
             }
             Layout::DepthStencil => [texel[0], texel[1] & 0xff, 0, 0],
+            Layout::Block(_) => self.decode_at(texel, 0, 0),
         }
+    }
+
+    /// The components of the texel at these coordinates, whose element is given.
+    pub fn decode_at(self, element: [u32; 4], x: u32, y: u32) -> [u32; 4] {
+        let Layout::Block(block) = self.layout else { return self.decode(element) };
+        let mut texel = block.texel(element, x, y, self.number == Number::Snorm);
+        if self.number == Number::Srgb {
+            texel[..3].iter_mut().for_each(|c| *c = to_linear(*c as f64) as f32);
+        }
+        texel.map(f32::to_bits)
     }
 
     /// An element with these components.
@@ -222,6 +244,8 @@ impl Format {
             }
             Layout::SharedExponent => out[0] = shared_exponent(values),
             Layout::DepthStencil => out = [values[0], values[1].min(0xff), 0, 0],
+            // Compressed images are only read.
+            Layout::Block(_) => {}
         }
         out
     }

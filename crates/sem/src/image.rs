@@ -59,6 +59,8 @@ pub enum Problem {
     Format,
     /// An atomic on texels that are not of 32 or 64 bits.
     AtomicSize,
+    /// A store or an atomic on compressed texels.
+    ReadOnly,
     /// A border color from a table that only a graphics driver sets up.
     BorderTable,
 }
@@ -73,6 +75,7 @@ impl Problem {
             Problem::Compressed => "an image compressed with metadata",
             Problem::Format => "an image whose data and number format are not a known pair",
             Problem::AtomicSize => "an atomic on an image whose texels are not of its size",
+            Problem::ReadOnly => "a store to an image of compressed texels",
             Problem::BorderTable => "a sampler with a border color from a table",
         }
     }
@@ -187,9 +190,12 @@ impl Image {
         if self.kind.is_multisampled() { 1 } else { (self.last_level + 1).saturating_sub(self.base_level) }
     }
 
-    fn row(&self, level: u32, bytes: u64) -> u64 {
-        let pitch = if self.pitch == 0 { self.size[0] } else { self.pitch } as u64;
-        if level == 0 { pitch * bytes } else { ((pitch >> level).max(1) * bytes).next_multiple_of(256) }
+    /// Bytes from row to row of a level; of compressed texels, a row is one of blocks.
+    fn row(&self, level: u32, format: Format) -> u64 {
+        let pitch = if self.pitch == 0 { self.size[0] } else { self.pitch };
+        let elements = (pitch >> level).max(1).div_ceil(format.edge()) as u64;
+        let bytes = elements * format.bytes() as u64;
+        if level == 0 { bytes } else { bytes.next_multiple_of(256) }
     }
 
     /// The address of a texel: level and slice counted from those of the view. None if there is no such texel.
@@ -202,18 +208,19 @@ impl Image {
         if at.iter().zip(size).any(|(a, n)| *a >= n) {
             return None;
         }
-        let bytes = format.bytes() as u64;
+        let edge = format.edge();
         let mut base = self.base;
         let slices = if self.kind == Kind::D3 { 1 } else { self.last_slice as u64 + 1 };
         for l in 0..level {
-            let [_, h, d] = self.level_size(l).map(u64::from);
-            let all = self.row(l, bytes) * h * d * if self.kind.is_layered() { slices } else { 1 };
+            let [_, h, d] = self.level_size(l);
+            let (h, d) = (h.div_ceil(edge) as u64, d as u64);
+            let all = self.row(l, format) * h * d * if self.kind.is_layered() { slices } else { 1 };
             base = base.wrapping_add(all.next_multiple_of(256));
         }
         let slice = if self.kind.is_layered() { slice } else { 0 };
-        let [x, y, z] = at.map(u64::from);
-        let rows = (slice + z) * size[1] as u64 + y;
-        Some(base.wrapping_add(rows * self.row(level, bytes)).wrapping_add(x * bytes))
+        let (x, y, z) = ((at[0] / edge) as u64, (at[1] / edge) as u64, at[2] as u64);
+        let rows = (slice + z) * size[1].div_ceil(edge) as u64 + y;
+        Some(base.wrapping_add(rows * self.row(level, format)).wrapping_add(x * format.bytes() as u64))
     }
 
     /// Width, height, depth or slices, and levels, at a level of the view: what IMAGE_GET_RESINFO returns. Levels that

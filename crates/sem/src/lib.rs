@@ -4,9 +4,14 @@
 //! [`special`] and [`misc`] the operations, [`valu`] and [`compare`] say which instruction is which operation and hand
 //! it to an engine's [`Apply`], [`modify`] what modifiers do to operands and results. [`salu`] has the scalar
 //! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
+//!
+//! Memory: [`memory`] says what instructions move, [`buffer`] and [`image`] decode resources and find addresses,
+//! [`format`] and [`blocks`] convert texels, [`mimg`] and [`sampler`] are the image instructions and what sampling does,
+//! [`gws`] is global wave sync and [`interp`] parameter interpolation.
 
 pub mod apply;
 pub mod atomic;
+pub mod blocks;
 pub mod buffer;
 pub mod compare;
 pub mod control;

@@ -93,7 +93,8 @@ impl Texels for Reader<'_, '_> {
 
     fn read(&mut self, level: u32, at: [u32; 3], slice: u32) -> Result<[u32; 4], Failure> {
         let Some(address) = self.image.address(self.format, level, at, slice) else { return Ok([0; 4]) };
-        let mut texel = self.format.decode(self.exec.read_texel(address, self.format.bytes())?);
+        let element = self.exec.read_texel(address, self.format.bytes())?;
+        let mut texel = self.format.decode_at(element, at[0], at[1]);
         if self.format.components() < 4 {
             texel[3] = self.format.one();
         }
@@ -215,6 +216,7 @@ impl<'e> Exec<'e> {
         (if level { c.component() } else { 0 }, at, slice)
     }
 
+    /// The address of a lane's texel, and its place in its row and column.
     fn texel_address(
         &self,
         inst: &Inst,
@@ -222,10 +224,16 @@ impl<'e> Exec<'e> {
         format: Format,
         level: bool,
         lane: usize,
-    ) -> Option<u64> {
+    ) -> Option<(u64, [u32; 3])> {
         let (level, at, slice) = self.place(inst, o, level, lane);
         let slice = if o.image.kind.is_layered() { slice } else { 0 };
-        o.image.address(format, level, at, slice)
+        Some((o.image.address(format, level, at, slice)?, at))
+    }
+
+    /// The format of texels that are written.
+    fn writable(o: &Operation) -> Result<Format, Problem> {
+        let format = o.image.texels()?;
+        if format.edge() == 1 { Ok(format) } else { Err(Problem::ReadOnly) }
     }
 
     fn read_texel(&mut self, address: u64, bytes: u8) -> Result<[u32; 4], Failure> {
@@ -277,11 +285,11 @@ impl<'e> Exec<'e> {
         let address = self.texel_address(inst, o, format, t.level, lane);
         let bytes = format.bytes();
         let raw = match address {
-            Some(a) => Some(self.read_texel(a, bytes)?),
+            Some((a, at)) => Some((self.read_texel(a, bytes)?, at)),
             None => None,
         };
         if t.packed {
-            let mut raw = raw.unwrap_or([0; 4]);
+            let mut raw = raw.map_or([0; 4], |r| r.0);
             if t.signed && bytes < 4 {
                 raw[0] = ((raw[0] << (32 - 8 * bytes as u32)) as i32 >> (32 - 8 * bytes as u32)) as u32;
             }
@@ -289,8 +297,8 @@ impl<'e> Exec<'e> {
             return Ok(());
         }
         let mut texel = [0; 4];
-        if let Some(raw) = raw {
-            texel = format.decode(raw);
+        if let Some((raw, at)) = raw {
+            texel = format.decode_at(raw, at[0], at[1]);
             if format.components() < 4 {
                 texel[3] = format.one();
             }
@@ -301,8 +309,8 @@ impl<'e> Exec<'e> {
     }
 
     fn store_texel(&mut self, inst: &Inst, o: &Operation, t: Transfer, lane: usize) -> Result<(), Failure> {
-        let format = o.image.texels()?;
-        let Some(address) = self.texel_address(inst, o, format, t.level, lane) else { return Ok(()) };
+        let format = Self::writable(o)?;
+        let Some((address, _)) = self.texel_address(inst, o, format, t.level, lane) else { return Ok(()) };
         let n = o.mask.count_ones() as usize;
         let data = inst.src[1];
         let mut values = [0; 4];
@@ -330,7 +338,7 @@ impl<'e> Exec<'e> {
     }
 
     fn atomic_texel(&mut self, inst: &Inst, o: &Operation, op: Atomic, lane: usize) -> Result<(), Failure> {
-        let format = o.image.texels()?;
+        let format = Self::writable(o)?;
         let n = o.mask.count_ones() as u8;
         let bytes = 4 * if op.has_second() { n / 2 } else { n };
         if !matches!(bytes, 4 | 8) || format.bytes() != bytes {
@@ -342,7 +350,7 @@ impl<'e> Exec<'e> {
         let mode = self.mode;
         let old = match self.texel_address(inst, o, format, false, lane) {
             None => 0,
-            Some(address) => {
+            Some((address, _)) => {
                 let p = guest::check(&mut self.wave.cache, self.memory, address, bytes as u64, true)
                     .map_err(|kind| Failure::Fault(kind, address))?;
                 if !address.is_multiple_of(bytes as u64) {

@@ -609,7 +609,7 @@ fn unusable_resources() {
         refused(load(Resource { tiling: Some(13), ..plain }, text), "tiled");
         refused(load(Resource { kind: 14, ..plain }, text), "multisampled");
         refused(load(Resource { kind: 3, ..plain }, text), "not an image");
-        refused(load(Resource { dfmt: 35, ..plain }, text), "format");
+        refused(load(Resource { dfmt: 41, ..plain }, text), "format");
         refused(load(Resource { nfmt: 8, ..plain }, text), "format");
         refused(load(plain, "image_atomic_add v[4:5], v[0:1], s[8:15] dmask:3 unorm"), "atomic");
         assert_eq!(load(plain, text), FaultKind::Read { bytes: 4 });
@@ -722,6 +722,100 @@ fn random_descriptors() {
             }
             let event = machine.run(&mut wave);
             assert!(matches!(event, Event::End | Event::Fault(_)), "{cpu} {text}: {event:?}");
+        }
+    }
+}
+
+/// Compressed blocks, with palettes computed here in 64 bits of fraction: every code of random blocks, on every kind.
+#[test]
+fn compressed_texels() {
+    let mut random = Random(38);
+    let color = |block: u64, at: usize, punch: bool| -> [f64; 4] {
+        let expand = |e: u64| [(e >> 11) as f64 / 31.0, (e >> 5 & 63) as f64 / 63.0, (e & 31) as f64 / 31.0];
+        let (a, b) = (block & 0xffff, block >> 16 & 0xffff);
+        let (p, q) = (expand(a), expand(b));
+        let mix = |n: f64, d: f64| -> [f64; 4] {
+            let m: Vec<f64> = (0..3).map(|i| (p[i] * (d - n) + q[i] * n) / d).collect();
+            [m[0], m[1], m[2], 1.0]
+        };
+        let palette = if !punch || a > b {
+            [mix(0.0, 1.0), mix(1.0, 1.0), mix(1.0, 3.0), mix(2.0, 3.0)]
+        } else {
+            [mix(0.0, 1.0), mix(1.0, 1.0), mix(1.0, 2.0), [0.0; 4]]
+        };
+        palette[(block >> (32 + 2 * at) & 3) as usize]
+    };
+    let ramp = |block: u64, at: usize, signed: bool| -> f64 {
+        let (a, b) = (block as u8, (block >> 8) as u8);
+        let value = |e: u8| if signed { (e as i8 as f64 / 127.0).max(-1.0) } else { e as f64 / 255.0 };
+        let descending = if signed { a as i8 > b as i8 } else { a > b };
+        let (p, q) = (value(a), value(b));
+        let mut palette = vec![p, q];
+        if descending {
+            palette.extend((1..7).map(|i| p + (q - p) * i as f64 / 7.0));
+        } else {
+            palette.extend((1..5).map(|i| p + (q - p) * i as f64 / 5.0));
+            palette.extend([if signed { -1.0 } else { 0.0 }, 1.0]);
+        }
+        palette[(block >> (16 + 3 * at) & 7) as usize]
+    };
+    for cpu in CPUS {
+        for (dfmt, bytes, nfmts) in [
+            (35u32, 8usize, [0u32, 9]),
+            (36, 16, [0, 9]),
+            (37, 16, [0, 9]),
+            (38, 8, [0, 1]),
+            (39, 16, [0, 1]),
+        ] {
+            for nfmt in nfmts {
+                let text = "image_load v[4:7], v[0:1], s[8:15] dmask:0xf unorm";
+                let mut machine = Machine::new(cpu, Simd::detect(), text, 0);
+                // Two by two blocks of an image of seven by six, in rows of sixteen blocks.
+                let data: Vec<u8> = (0..2 * 16 * bytes).map(|_| random.next() as u8).collect();
+                let base = memory(&mut machine, &data);
+                let mut wave = machine.wave();
+                Resource { pitch: 64, ..Resource::new(base, 9, dfmt, nfmt, [7, 6, 1]) }.set(&mut wave, cpu);
+                for lane in 0..64 {
+                    wave.vgpr_mut(0).unwrap()[lane] = lane as u32 % 8;
+                    wave.vgpr_mut(1).unwrap()[lane] = lane as u32 / 8;
+                }
+                assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {dfmt} {nfmt}");
+                for lane in 0..64 {
+                    let (x, y) = (lane % 8, lane / 8);
+                    let block = &data[(y / 4 * 16 + x / 4) * bytes..];
+                    let word = |i: usize| u64::from_le_bytes(block[8 * i..8 * i + 8].try_into().unwrap());
+                    let at = y % 4 * 4 + x % 4;
+                    let mut want = match dfmt {
+                        35 => color(word(0), at, true),
+                        36 | 37 => {
+                            let [r, g, b, _] = color(word(1), at, false);
+                            let alpha = (word(0) >> (4 * at) & 15) as f64 / 15.0;
+                            [r, g, b, if dfmt == 36 { alpha } else { ramp(word(0), at, false) }]
+                        }
+                        38 => [ramp(word(0), at, nfmt == 1), 0.0, 0.0, 1.0],
+                        _ => [ramp(word(0), at, nfmt == 1), ramp(word(1), at, nfmt == 1), 0.0, 1.0],
+                    };
+                    if nfmt == 9 {
+                        for c in &mut want[..3] {
+                            *c = if *c <= 0.04045 { *c / 12.92 } else { ((*c + 0.055) / 1.055).powf(2.4) };
+                        }
+                    }
+                    if x >= 7 || y >= 6 {
+                        want = [0.0; 4];
+                    }
+                    for (i, want) in want.into_iter().enumerate() {
+                        let got = f32::from_bits(wave.vgpr(4 + i as u16).unwrap()[lane]) as f64;
+                        assert!((got - want).abs() < 1e-6, "{cpu} {dfmt} {nfmt} {x} {y} {i}: {got} {want}");
+                    }
+                }
+                // Compressed images are only read.
+                let store =
+                    Machine::new(cpu, Simd::detect(), "image_store v4, v[0:1], s[8:15] dmask:1 unorm", 0);
+                let mut wave = store.wave();
+                Resource { pitch: 64, ..Resource::new(base, 9, dfmt, nfmt, [7, 6, 1]) }.set(&mut wave, cpu);
+                let Event::Fault(fault) = store.run(&mut wave) else { panic!("{cpu} stores {dfmt}") };
+                assert!(matches!(fault.kind, FaultKind::Descriptor { .. }), "{fault:?}");
+            }
         }
     }
 }
