@@ -1,4 +1,6 @@
-// Programs that do what they must not: HIP reports each, the report names the kernel, and other processes live on.
+// link: -g
+// Programs that do what they must not: HIP reports each, the report names the kernel and its line, and other processes
+// live on.
 //
 // HIP ends a process whose queue fails with abort(), so each deed is done in a child of its own, whose standard error
 // the parent reads. A child that catches SIGABRT lives on and says so.
@@ -9,8 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+constexpr int OUTSIDE = __LINE__ + 1;
 __global__ void outside(int *p, size_t far) { p[threadIdx.x + far] = 1; }
+constexpr int READS = __LINE__ + 1;
 __global__ void reads(const int *p, int *out) { out[0] = p[threadIdx.x] + 1; }
+constexpr int TRAPS = __LINE__ + 2;
 __global__ void traps(int *p) {
   if (threadIdx.x == 3) __builtin_trap();
   p[0] = 1;
@@ -110,9 +115,11 @@ int main() {
   struct {
     void (*deed)();
     const char *name, *kernel;
+    int line;
   } deeds[] = {
-      {out_of_bounds, "far out of bounds", "outside"}, {just_past_the_end, "out of bounds", "outside"}, {null_argument, "null pointer", "reads"},
-      {freed_memory, "freed memory", "reads"},         {trap, "trap", "traps"},
+      {out_of_bounds, "far out of bounds", "outside", OUTSIDE}, {just_past_the_end, "out of bounds", "outside", OUTSIDE},
+      {null_argument, "null pointer", "reads", READS},          {freed_memory, "freed memory", "reads", READS},
+      {trap, "trap", "traps", TRAPS},
   };
   for (auto &d : deeds) {
     auto o = child(d.deed);
@@ -120,6 +127,8 @@ int main() {
     CHECK(aborted || told, "%s: status %x: %s", d.name, o.status, o.text.c_str());
     CHECK(told || o.text.find("aborting with error") != std::string::npos, "%s: HIP is silent: %s", d.name, o.text.c_str());
     CHECK(o.text.find(d.kernel) != std::string::npos, "%s: the kernel is not named: %s", d.name, o.text.c_str());
+    std::string line = "bad.cpp:" + std::to_string(d.line);
+    CHECK(o.text.find(line) != std::string::npos, "%s: no %s: %s", d.name, line.c_str(), o.text.c_str());
   }
   auto o = child(lives_on);
   CHECK(WIFEXITED(o.status) && WEXITSTATUS(o.status) == 7, "lives on: status %x: %s", o.status, o.text.c_str());

@@ -86,11 +86,11 @@ pub fn allocate(runtime: &Runtime, pool: &PoolInfo, size: usize, gpus: Gpus) -> 
     if size == 0 {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
-    if !pool.allocates() {
+    if !pool.allocates() || size as u64 > pool.size {
         return Err(Status::ERROR_INVALID_ALLOCATION);
     }
     let used = runtime.system.heap.used(pool.agent);
-    if size as u64 > pool.size || (pool.agent > 0 && used.saturating_add(size as u64) > pool.size) {
+    if pool.agent > 0 && used.saturating_add(size as u64) > pool.size {
         return Err(Status::ERROR_OUT_OF_RESOURCES);
     }
     let owner = pool.agent.checked_sub(1).map_or(Gpus::default(), Gpus::one);

@@ -124,6 +124,7 @@ api! {
         if to == 0 || !to.is_multiple_of(4) {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
+        runtime.system.heap.find(to).ok_or(Status::ERROR_INVALID_ALLOCATION)?;
         let out = Out::<u32>::of(runtime.system.heap.host_address(to));
         (0..count).try_for_each(|i| out.set_at(i, value))
     }
