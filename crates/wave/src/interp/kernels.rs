@@ -271,7 +271,8 @@ unsafe fn strip<V: V16, const FAST: bool>(ops: &[LaneOp], env: &Env, handlers: &
     let x = usual(env.mode.ieee, env.level);
     for (n, op) in ops.iter().enumerate() {
         let task = if FAST { op.fast } else { op.task };
-        if task == Task::Leave {
+        // Sources that only the interpreter knows are made for one op at a time, the first.
+        if task == Task::Leave || op.special && n > 0 {
             return n;
         }
         // SAFETY: the caller's promise about `env`; the handlers are of this back end.
