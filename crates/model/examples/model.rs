@@ -6,12 +6,14 @@ use wavemill_isa::ROWS;
 use wavemill_isa::row::Enc;
 use wavemill_model::compare::{CPUS, Report, compare};
 use wavemill_model::excluded_row;
+use wavemill_model::sequence::sequences;
 
 fn main() -> std::process::ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let number = |i: usize, default: u64| args.get(i).and_then(|s| s.parse().ok()).unwrap_or(default);
     let (seed, runs) = (number(0, 1), number(1, 100) as usize);
     let mut all = Report::default();
+    let mut sequences_differ = false;
     for cpu in CPUS.into_iter().filter(|c| args.get(2).is_none_or(|a| a == "all" || a == c)) {
         let report =
             compare(cpu, seed, runs, &|name| args.get(3).is_none_or(|a| name.starts_with(a.as_str())));
@@ -24,10 +26,19 @@ fn main() -> std::process::ExitCode {
             report.missing
         );
         all.add(report);
+        if args.get(3).is_none() {
+            let (count, differences) = sequences(cpu, seed, 400 * runs, 10);
+            println!(
+                "{}{cpu}: {count} instructions in sequences, {} differ",
+                differences.join("\n"),
+                differences.len()
+            );
+            sequences_differ |= !differences.is_empty();
+        }
     }
     println!("{} cases, {} forms differ", all.total(), all.differences.len());
     println!("{}", coverage(&all));
-    if all.differences.is_empty() && all.missing.is_empty() {
+    if all.differences.is_empty() && all.missing.is_empty() && !sequences_differ {
         std::process::ExitCode::SUCCESS
     } else {
         std::process::ExitCode::FAILURE

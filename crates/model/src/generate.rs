@@ -476,7 +476,7 @@ fn use_indexing(r: &mut Random, s: &mut State, inst: &Inst) {
 }
 
 /// Puts values of their types into the registers an instruction reads.
-fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
+pub fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
     let mut first: Option<(u32, bool)> = None;
     for op in inst.row.operands {
         let reads = op.access != Access::Write && op.ty.kind != Kind::Imm;

@@ -19,6 +19,7 @@ mod int;
 mod operand;
 mod packed;
 mod salu;
+pub mod sequence;
 mod valu;
 
 use wavemill_isa::row::Enc;

@@ -1,7 +1,8 @@
 //! The interpreter against the model, a few hundred lanes for every form of every instruction; `cargo xtask model` does
 //! the same at length.
 
-use wavemill_model::compare::{all_halves, compare};
+use wavemill_model::compare::{CPUS, all_halves, compare};
+use wavemill_model::sequence::sequences;
 
 /// Instructions per form; a vector one is 64 cases.
 const RUNS: usize = 10;
@@ -16,6 +17,15 @@ fn agree(cpu: &str) {
     assert!(report.differences.is_empty(), "{}", report.describe());
     // Every form was looked at.
     assert!(report.cases.values().all(|&n| n >= RUNS as u64), "{cpu}");
+}
+
+/// Blocks of several instructions.
+#[test]
+fn in_sequence() {
+    for (i, cpu) in CPUS.into_iter().enumerate() {
+        let (_, differences) = sequences(cpu, i as u64, 500, 3);
+        assert!(differences.is_empty(), "{}", differences.join("\n"));
+    }
 }
 
 /// Instructions with one 16-bit operand, on every operand there is.
