@@ -10,7 +10,7 @@ use wavemill_asm::objdump::{Beside, Label, Notes, Objdump, Part, Shows};
 use wavemill_asm::restore;
 use wavemill_asm::suggest::closest;
 use wavemill_isa::{Target, target};
-use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_SECTION, reloc_type};
+use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_SECTION};
 use wavemill_object::lines::{Line, Lines};
 use wavemill_object::read::{Error, File, Section};
 
@@ -197,18 +197,14 @@ fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> 
 fn relocations(file: &File<'_>, section: u32) -> Result<Vec<(u64, String)>, Error> {
     let mut all = Vec::new();
     for r in file.relocations(section)? {
-        let ty = reloc_type(r.ty).map_or("Unknown", |t| t.name);
         let symbol = file.symbols.get(r.symbol as usize).filter(|_| r.symbol != 0);
-        let name = symbol.map_or("*ABS*", |s| match (s.ty, file.sections.get(s.section as usize)) {
-            (STT_SECTION, Some(home)) => home.name,
-            _ => s.name,
-        });
+        let name = symbol.map_or("*ABS*", |s| file.symbol_name(s));
         let addend = match r.addend {
             0 => String::new(),
             n @ 1.. => format!("+{n:#x}"),
             n => format!("-{:#x}", n.unsigned_abs()),
         };
-        all.push((r.offset, format!("\t\t{:016x}:  {ty}\t{name}{addend}\n", r.offset)));
+        all.push((r.offset, format!("\t\t{:016x}:  {}\t{name}{addend}\n", r.offset, r.type_name())));
     }
     all.sort_by_key(|r| r.0);
     Ok(all)

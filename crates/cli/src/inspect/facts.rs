@@ -1,10 +1,11 @@
-//! What there is to say about a kernel, from its descriptor and its metadata.
+//! What there is to say about a kernel, from its descriptor and its metadata; and relocations with their names.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use wavemill_isa::target::{self, Level, Processor};
 use wavemill_object::limits::{Limiter, Limits, MAX_WORKGROUP_SIZE};
 use wavemill_object::metadata;
-use wavemill_object::read::{Error, File, Kernel, KernelForm};
+use wavemill_object::read::{Error, File, Kernel, KernelForm, Relocation, Symbol};
 
 /// A kernel.
 pub struct Facts<'k, 'a> {
@@ -134,4 +135,35 @@ fn occupancy(limits: &Limits, vgprs: u32, sgprs: u32, lds: u64, work_group: Opti
         _ => None,
     };
     Occupancy { waves, most: limits.waves_per_simd, limiter, more }
+}
+
+/// A relocation with names.
+pub(super) struct Relocated {
+    pub offset: u64,
+    pub ty: Cow<'static, str>,
+    pub symbol: Option<String>,
+    pub addend: i64,
+}
+
+/// The relocations of a file by the section that they apply to; those for the loader are under no name.
+pub(super) fn relocations<'a>(file: &File<'a>) -> Result<Vec<(&'a str, Vec<Relocated>)>, Error> {
+    let named = |relocations: Vec<Relocation>, symbols: &[Symbol<'a>]| {
+        let one = |r: Relocation| Relocated {
+            offset: r.offset,
+            ty: r.type_name(),
+            symbol: symbols
+                .get(r.symbol as usize)
+                .filter(|_| r.symbol != 0)
+                .map(|s| file.symbol_name(s).to_owned()),
+            addend: r.addend,
+        };
+        relocations.into_iter().map(one).collect::<Vec<_>>()
+    };
+    let mut all = Vec::new();
+    for (number, section) in file.sections.iter().enumerate() {
+        all.push((section.name, named(file.relocations(number as u32)?, &file.symbols)));
+    }
+    all.push(("", named(file.dynamic_relocations()?, &file.dynamic_symbols()?)));
+    all.retain(|(_, relocations)| !relocations.is_empty());
+    Ok(all)
 }

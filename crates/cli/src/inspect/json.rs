@@ -1,7 +1,6 @@
 //! The facts as JSON.
 
 use super::facts::{self, Facts};
-use super::text::relocations_of;
 use super::{Parts, Subject, debug};
 use crate::json::{Json, Scalar};
 use std::io::Write;
@@ -22,7 +21,7 @@ pub(super) fn write<W: Write>(subject: &Subject<'_>, parts: Parts, json: &mut Js
         true => notes.iter().map(|n| n.document()).collect::<Result<_, _>>()?,
         false => Vec::new(),
     };
-    let relocations = if parts.relocations { relocations_of(file)? } else { Vec::new() };
+    let relocations = if parts.relocations { facts::relocations(file)? } else { Vec::new() };
     let units = if parts.debug { debug::read(file)? } else { Vec::new() };
     json.object(|j| {
         j.field("file", subject.name);
@@ -75,7 +74,7 @@ pub(super) fn write<W: Write>(subject: &Subject<'_>, parts: Parts, json: &mut Js
                     j.object(|j| {
                         j.field("section", Some(*section).filter(|s| !s.is_empty()));
                         j.field("offset", r.offset);
-                        j.field("type", &r.ty);
+                        j.field("type", &*r.ty);
                         j.field("symbol", r.symbol.as_ref());
                         j.field("addend", Scalar::Signed(r.addend));
                     });

@@ -7,10 +7,9 @@ use super::{Parts, Subject};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use wavemill_isa::target::Processor;
-use wavemill_object::elf::reloc_type;
 use wavemill_object::limits::Limiter;
 use wavemill_object::metadata::to_yaml;
-use wavemill_object::read::{Error, File, KernelForm, Kind, Relocation, Symbol, symbol_type_name};
+use wavemill_object::read::{Error, File, KernelForm, Kind, Symbol, symbol_type_name};
 use wavemill_object::target_id::Setting;
 use wavemill_object::{descriptor, kernel_code};
 
@@ -339,39 +338,8 @@ fn symbols(file: &File<'_>, out: &mut String) {
     }
 }
 
-/// The relocations of a file, by what they are in: of relocatable files the section that they apply to.
-pub(super) fn relocations_of<'f>(file: &'f File<'_>) -> Result<Vec<(&'f str, Vec<Relocated>)>, Error> {
-    let spelt = |relocations: Vec<Relocation>, symbols: &[Symbol<'_>]| {
-        let one = |r: Relocation| Relocated {
-            offset: r.offset,
-            ty: reloc_type(r.ty).map_or_else(|| format!("type {}", r.ty), |t| t.name.into()),
-            symbol: symbols.get(r.symbol as usize).filter(|_| r.symbol != 0).map(|s| match s.name {
-                "" => home(file, s),
-                name => name.into(),
-            }),
-            addend: r.addend,
-        };
-        relocations.into_iter().map(one).collect::<Vec<_>>()
-    };
-    let mut all = Vec::new();
-    for (number, section) in file.sections.iter().enumerate() {
-        all.push((section.name, spelt(file.relocations(number as u32)?, &file.symbols)));
-    }
-    all.push(("", spelt(file.dynamic_relocations()?, &file.dynamic_symbols()?)));
-    all.retain(|(_, r)| !r.is_empty());
-    Ok(all)
-}
-
-/// A relocation with names.
-pub(super) struct Relocated {
-    pub offset: u64,
-    pub ty: String,
-    pub symbol: Option<String>,
-    pub addend: i64,
-}
-
 fn relocations(file: &File<'_>, out: &mut String) -> Result<(), Error> {
-    let all = relocations_of(file)?;
+    let all = facts::relocations(file)?;
     if all.is_empty() {
         out.push_str("\nNo relocations\n");
     }

@@ -138,6 +138,13 @@ pub struct Relocation {
     pub addend: i64,
 }
 
+impl Relocation {
+    /// The name of its type.
+    pub fn type_name(&self) -> Cow<'static, str> {
+        elf::reloc_type(self.ty).map_or_else(|| format!("type {}", self.ty).into(), |t| t.name.into())
+    }
+}
+
 /// A group of sections that are kept or dropped together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group<'a> {
@@ -331,6 +338,14 @@ impl<'a> File<'a> {
     /// The first section of a name.
     pub fn section(&self, name: &str) -> Option<&Section<'a>> {
         self.sections.iter().find(|s| s.name == name)
+    }
+
+    /// What a symbol is called: symbols of sections have no names of their own.
+    pub fn symbol_name(&self, symbol: &Symbol<'a>) -> &'a str {
+        match self.sections.get(symbol.section as usize) {
+            Some(home) if symbol.name.is_empty() => home.name,
+            _ => symbol.name,
+        }
     }
 
     /// The group that a section of a relocatable file belongs to.
