@@ -1,7 +1,10 @@
 //! Events, faults, counters: what the machine sees of a wave.
 
 use crate::harness::Machine;
+use wavemill_isa::lookup;
 use wavemill_wave::{Event, FaultKind, Simd};
+
+const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 
 fn machine(text: &str) -> Machine {
     Machine::new("gfx90a", Simd::Portable, text, 256)
@@ -48,17 +51,89 @@ fn illegal_words_and_jumps_are_faults() {
 
 #[test]
 fn events_stop_and_resume() {
-    let m = machine(
-        "s_barrier\n s_trap 2\n s_mov_b32 m0, 5\n s_sendmsg sendmsg(MSG_INTERRUPT)\n s_sleep 1\n s_mov_b32 s5, 1",
-    );
-    let mut wave = m.wave();
-    assert_eq!(m.run(&mut wave), Event::Barrier);
-    assert_eq!(m.run(&mut wave), Event::Trap(2));
-    assert_eq!(m.run(&mut wave), Event::Message { message: 1, m0: 5 });
-    assert_eq!(m.run(&mut wave), Event::Preempted);
-    assert_eq!(m.run(&mut wave), Event::End);
-    assert_eq!(wave.sgpr(5), 1);
-    assert_eq!(wave.counters.total(), 7);
+    for cpu in CPUS {
+        let text = "s_barrier\n s_trap 2\n s_mov_b32 m0, 5\n s_sendmsg sendmsg(MSG_INTERRUPT)\n s_sleep 1\n s_mov_b32 s5, 1";
+        let m = Machine::new(cpu, Simd::Portable, text, 256);
+        let mut wave = m.wave();
+        assert_eq!(m.run(&mut wave), Event::Barrier, "{cpu}");
+        assert_eq!(m.run(&mut wave), Event::Trap(2), "{cpu}");
+        assert_eq!(m.run(&mut wave), Event::Message { message: 1, m0: 5 }, "{cpu}");
+        assert_eq!(m.run(&mut wave), Event::Preempted, "{cpu}");
+        assert_eq!(m.run(&mut wave), Event::End, "{cpu}");
+        assert_eq!(wave.sgpr(5), 1, "{cpu}");
+        assert_eq!(wave.counters.total(), 7, "{cpu}");
+    }
+}
+
+/// Caches, priorities and traces are not there to be seen.
+#[test]
+fn what_leaves_no_trace() {
+    const QUIET: [&str; 20] = [
+        "s_nop 3",
+        "s_wakeup",
+        "s_setprio 2",
+        "s_sethalt 0",
+        "s_setkill 0",
+        "s_waitcnt 0",
+        "s_icache_inv",
+        "s_ttracedata",
+        "s_set_gpr_idx_off",
+        "s_dcache_inv",
+        "s_dcache_inv_vol",
+        "s_dcache_wb",
+        "s_dcache_wb_vol",
+        "ds_nop",
+        "buffer_wbinvl1",
+        "buffer_wbinvl1_vol",
+        "buffer_wbinvl1_sc",
+        "buffer_wbl2",
+        "buffer_invl2",
+        "v_nop",
+    ];
+    for cpu in CPUS {
+        let level = crate::harness::target(cpu).level();
+        for text in QUIET {
+            let name = text.split(' ').next().unwrap_or(text);
+            if !lookup::by_name(name).any(|row| row.opcode_at(level).is_some()) {
+                continue;
+            }
+            let m = Machine::new(cpu, Simd::Portable, text, 256);
+            let mut wave = m.wave();
+            wave.set_exec(0x1234);
+            wave.set_vcc(0x5678);
+            wave.scc = true;
+            (0..64).for_each(|r| wave.set_sgpr(r, r * 3));
+            (0..64).for_each(|r| wave.vgpr_mut(r).unwrap().fill(u32::from(r) * 5));
+            let mode = wave.mode;
+            assert_eq!(m.run(&mut wave), Event::End, "{text} on {cpu}");
+            assert_eq!(
+                (wave.exec(), wave.vcc(), wave.scc, wave.mode),
+                (0x1234, 0x5678, true, mode),
+                "{text} on {cpu}"
+            );
+            assert!((0..64).all(|r| wave.sgpr(r) == r * 3), "{text} on {cpu}");
+            assert!((0..64).all(|r| *wave.vgpr(r).unwrap() == [u32::from(r) * 5; 64]), "{text} on {cpu}");
+            assert!(m.group.lds.snapshot().iter().all(|b| *b == 0), "{text} on {cpu}");
+        }
+    }
+}
+
+#[test]
+fn clocks_do_not_run_backwards() {
+    for cpu in CPUS {
+        let real = if cpu.starts_with("gfx9") || cpu == "gfx803" { "s_memrealtime" } else { "s_memtime" };
+        for name in ["s_memtime", real] {
+            let m = Machine::new(
+                cpu,
+                Simd::Portable,
+                &format!("{name} s[0:1]\n s_waitcnt 0\n {name} s[2:3]\n s_waitcnt 0"),
+                0,
+            );
+            let mut wave = m.wave();
+            assert_eq!(m.run(&mut wave), Event::End, "{name} on {cpu}");
+            assert!(wave.sgpr64(0) <= wave.sgpr64(2) && wave.sgpr64(2) != 0, "{name} on {cpu}");
+        }
+    }
 }
 
 #[test]
