@@ -9,10 +9,10 @@
 #[path = "../../crates/wave/tests/it/chaos.rs"]
 mod chaos;
 
-use chaos::{PROCESSORS, Random, instruction, state, target};
+use chaos::{PROCESSORS, Random, instruction, state, target, unusual};
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
-use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Watch};
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape};
 
 const PAGE: usize = 4096;
 /// Instruction words of a run.
@@ -111,24 +111,7 @@ fn run(arena: &Arena, data: &[u8]) {
     let shape = Shape { vgprs: 1 + random.edgy(8) as u16 % 256, agprs };
     let near = data + PAGE as u64 + (random.edgy(12) & 0xfff);
     let mut wave = state(&mut random, cpu, shape, code, near);
-    wave.mode = random.next() as u32;
-    wave.status = random.next() as u32;
-    wave.scratch_bytes = random.edgy(16) as u32;
-    if random.one_in(2) {
-        wave.sgpr_count = random.edgy(8) as u8;
-    }
-    if random.one_in(3) {
-        // Somewhere in the code is as good a handler as any.
-        wave.set_trap_handler(code + 4 * (random.next() % words.len() as u64), near);
-    }
-    wave.trapsts = random.next() as u32;
-    wave.gather_exceptions = random.one_in(3);
-    if random.one_in(4) {
-        wave.watches = Some(Box::new([Some(Watch::new(near, 64)), None, Some(Watch::new(data, 4)), None]));
-    }
-    if random.one_in(2) {
-        wave.set_flat_scratch(near);
-    }
+    unusual(&mut random, &mut wave, (code, words.len()), near);
     let mut group = GroupShared::new(random.edgy(16) as u32);
     group.scratch_base = data;
     for _ in 0..4 {

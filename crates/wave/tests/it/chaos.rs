@@ -4,7 +4,7 @@
 
 use wavemill_isa::target::{Target, processor};
 use wavemill_isa::{Form, Inst, Processor, ROWS};
-use wavemill_wave::{Clock, Shape, Wave};
+use wavemill_wave::{Clock, Shape, Watch, Wave};
 
 /// A processor of every level.
 pub const PROCESSORS: [&str; 8] =
@@ -89,4 +89,27 @@ pub fn state(random: &mut Random, cpu: &str, shape: Shape, pc: u64, buffer: u64)
         }
     }
     wave
+}
+
+/// Makes a wave's circumstances unusual: any MODE and STATUS, fewer scalar registers, a trap handler somewhere in the
+/// code, watched addresses, float exceptions that somebody looks at.
+pub fn unusual(random: &mut Random, wave: &mut Wave, code: (u64, usize), near: u64) {
+    wave.mode = random.next() as u32;
+    wave.status = random.next() as u32;
+    wave.trapsts = random.next() as u32;
+    wave.scratch_bytes = random.edgy(16) as u32;
+    if random.one_in(2) {
+        wave.set_flat_scratch(near);
+    }
+    if random.one_in(2) {
+        wave.sgpr_count = random.edgy(8) as u8;
+    }
+    if random.one_in(3) {
+        wave.set_trap_handler(code.0 + 4 * (random.next() % code.1 as u64), near);
+    }
+    wave.gather_exceptions = random.one_in(3);
+    if random.one_in(4) {
+        wave.watches =
+            Some(Box::new([Some(Watch::new(near, 64)), None, Some(Watch::new(near & !63, 4)), None]));
+    }
 }

@@ -1,12 +1,13 @@
 //! Random instructions on random state: nothing panics, and every back end leaves the same bits.
 
-use crate::chaos::{PROCESSORS, Random, instruction, state, target};
+use crate::chaos::{PROCESSORS, Random, instruction, state, target, unusual};
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd};
 
 const SHAPE: Shape = Shape { vgprs: 24, agprs: 8 };
 
 type Outcome = (Event, Vec<[u32; 64]>, Vec<u32>, Vec<u64>, Vec<u8>);
 
+/// Runs code of some instructions; with an odd seed, in unusual circumstances.
 fn outcome(cpu: &str, simd: Simd, code: &[u8], seed: u64) -> Outcome {
     let memory = Memory::new();
     // The same addresses for every back end: the buffers are made once per thread.
@@ -21,37 +22,64 @@ fn outcome(cpu: &str, simd: Simd, code: &[u8], seed: u64) -> Outcome {
             memory.add(code.as_ptr() as u64, code.len() as u64, false).unwrap();
             memory.add(address, 4096, true).unwrap();
         }
-        let mut wave = state(&mut Random(seed), cpu, SHAPE, code.as_ptr() as u64, address + 2048);
-        let group = GroupShared::new(512);
-        let event = Interp::with_simd(target(cpu), simd).run(&mut wave, &group, &memory, 20);
+        let (at, near) = (code.as_ptr() as u64, address + 2048);
+        let mut random = Random(seed | 1);
+        let mut wave = state(&mut random, cpu, SHAPE, at, near);
+        if seed % 2 != 0 {
+            unusual(&mut random, &mut wave, (at, code.len() / 4), near);
+        }
+        let mut group = GroupShared::new(512);
+        group.scratch_base = near;
+        let event = Interp::with_simd(target(cpu), simd).run(&mut wave, &group, &memory, 40);
         let vgprs = (0..SHAPE.vgprs + SHAPE.agprs).map(|r| *wave.vgpr(r).unwrap()).collect();
         let sgprs = (0..128).map(|c| wave.sgpr(c)).chain([wave.scc as u32, wave.mode]).collect();
         (event, vgprs, sgprs, buffer.to_vec(), group.lds.snapshot())
     })
 }
 
+/// `WAVEMILL_RANDOM=seconds` goes on for so long, each time with other numbers.
 #[test]
 fn no_panic_and_the_same_bits() {
-    let mut random = Random(0x0bad_cafe_dead_beef);
-    for cpu in PROCESSORS {
-        let processor = target(cpu).cpu;
-        for _ in 0..1500 {
-            let word = instruction(&mut random, processor);
-            let end = 0xbf81_0000u32.to_le_bytes();
-            let code: Vec<u8> = word.to_le_bytes().into_iter().chain(end).chain(end).collect();
-            let seed = random.next();
-            let all = Simd::available();
-            let first = outcome(cpu, all[0], &code, seed);
-            for &simd in &all[1..] {
-                let other = outcome(cpu, simd, &code, seed);
-                assert!(
-                    first == other,
-                    "{word:#018x} on {cpu} differs between {} and {}: {:?}",
-                    all[0].name(),
-                    simd.name(),
-                    first.0
-                );
-            }
+    let seconds = std::env::var("WAVEMILL_RANDOM").ok().and_then(|s| s.parse().ok());
+    let start = std::time::Instant::now();
+    let mut random = Random(match seconds {
+        None => 0x0bad_cafe_dead_beef,
+        Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
+    });
+    let mut runs = 0u64;
+    loop {
+        for cpu in PROCESSORS {
+            runs += every_back_end(&mut random, cpu);
+        }
+        if seconds.is_none_or(|s| start.elapsed().as_secs() >= s) {
+            break;
         }
     }
+    println!("{runs} random instructions on every back end");
+}
+
+fn every_back_end(random: &mut Random, cpu: &str) -> u64 {
+    const RUNS: u64 = 1500;
+    let processor = target(cpu).cpu;
+    for _ in 0..RUNS {
+        let words: [u64; 2] = std::array::from_fn(|_| instruction(random, processor));
+        let end = 0xbf81_0000u32.to_le_bytes();
+        let count = 1 + random.one_in(2) as usize;
+        let code: Vec<u8> =
+            words.iter().take(count).flat_map(|w| w.to_le_bytes()).chain(end).chain(end).collect();
+        let seed = random.next();
+        let all = Simd::available();
+        let first = outcome(cpu, all[0], &code, seed);
+        for &simd in &all[1..] {
+            let other = outcome(cpu, simd, &code, seed);
+            assert!(
+                first == other,
+                "{words:#018x?} on {cpu} (seed {seed:#x}) differs between {} and {}: {:?}",
+                all[0].name(),
+                simd.name(),
+                first.0
+            );
+        }
+    }
+    RUNS
 }
