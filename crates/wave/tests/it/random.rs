@@ -25,7 +25,7 @@ fn outcome(cpu: &str, simd: Simd, code: &[u8], seed: u64) -> Outcome {
         let (at, near) = (code.as_ptr() as u64, address + 2048);
         let mut random = Random(seed | 1);
         let mut wave = state(&mut random, cpu, SHAPE, at, near);
-        if seed % 2 != 0 {
+        if !seed.is_multiple_of(2) {
             unusual(&mut random, &mut wave, (at, code.len() / 4), near);
         }
         let mut group = GroupShared::new(512);
