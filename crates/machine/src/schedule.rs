@@ -107,6 +107,13 @@ struct Group {
     host_traps: u64,
 }
 
+impl Drop for Group {
+    /// Waves that were stopped do not wait any more.
+    fn drop(&mut self) {
+        self.waves.iter_mut().for_each(|w| w.abandon(&self.shared));
+    }
+}
+
 impl Group {
     /// The scalar state of the waves that can run, condensed.
     fn fingerprint(&self) -> u64 {

@@ -94,6 +94,15 @@ impl Resource {
         }
     }
 
+    /// A waiting wave is gone: as if it had never come.
+    pub fn abandon(&mut self, ticket: Ticket) {
+        match ticket {
+            Ticket::Semaphore => self.queued = self.queued.saturating_sub(1),
+            Ticket::Barrier(flag) if flag == self.flag => self.counter = self.counter.wrapping_add(1),
+            Ticket::Barrier(_) => {}
+        }
+    }
+
     fn take(&mut self) -> bool {
         let free = self.counter > 0;
         self.counter -= free as u32;

@@ -6,7 +6,7 @@
 //! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
 //!
 //! Memory: [`memory`] says what instructions move, [`buffer`] and [`image`] decode resources and find addresses,
-//! [`format`] and [`blocks`] convert texels, [`mimg`] and [`sampler`] are the image instructions and what sampling does,
+//! [`mod@format`] and [`blocks`] convert texels, [`mimg`] and [`sampler`] are the image instructions and what sampling does,
 //! [`gws`] is global wave sync and [`interp`] parameter interpolation.
 
 pub mod apply;

@@ -1,6 +1,7 @@
 //! A wavefront's state: registers, masks, mode, and what the hardware knows about it.
 
 use crate::engine::Counters;
+use crate::group::GroupShared;
 use crate::mem::RangeCache;
 use crate::trap::Watch;
 use wavemill_isa::{Level, Target, regs};
@@ -106,7 +107,7 @@ pub struct Wave {
     pub(crate) level: Level,
     pub(crate) cache: RangeCache,
     /// The resource of global wave sync that the wave waits for.
-    pub(crate) ticket: Option<Ticket>,
+    pub(crate) ticket: Option<(u32, Ticket)>,
 }
 
 impl Wave {
@@ -172,6 +173,13 @@ impl Wave {
     /// Registers in the file of a shape: the wave's own, then [`SPARE`].
     pub(crate) fn file_len(shape: Shape) -> usize {
         shape.vgprs as usize + shape.agprs as usize + SPARE
+    }
+
+    /// Takes a wave that will not run again out of what it waits for.
+    pub fn abandon(&mut self, group: &GroupShared) {
+        if let Some((id, ticket)) = self.ticket.take() {
+            group.global.sync(id, |r| r.abandon(ticket));
+        }
     }
 
     /// How many registers the wave has.

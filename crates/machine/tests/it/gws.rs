@@ -175,4 +175,10 @@ fn a_barrier_for_one_too_many_is_a_timeout() {
     };
     let done = launch(&machine, object("gfx90a", &source("gfx90a", code)), &how).unwrap();
     assert_eq!(done.fault.unwrap().kind, "timeout");
+    // The wave that was stopped has left: eight others fill the barrier.
+    let code = "v_mov_b32 v2, 7\nds_gws_barrier v2 gds\ns_waitcnt 0";
+    let how = Launch { timeout: Some(Duration::from_secs(20)), ..sizes(&[64 * 8], &[64]) };
+    let how = Launch { values: vec![Value::Pointer(buffer.start())], ..how };
+    let done = launch(&machine, object("gfx90a", &source("gfx90a", code)), &how).unwrap();
+    assert!(done.fault.is_none());
 }

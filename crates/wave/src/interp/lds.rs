@@ -390,12 +390,11 @@ impl Exec<'_> {
         let id = (self.wave.m0() >> 16).wrapping_add(bits::DS_OFFSET0.get(inst.bits));
         let lane = self.wave.exec().trailing_zeros() as usize & 63;
         let datum = self.lane(inst.src[1], 0, lane);
-        let ticket = self.wave.ticket;
-        self.wave.ticket = self.group.global.sync(id, |r| match ticket {
-            Some(t) if r.leave(t) => None,
-            Some(t) => Some(t),
-            None => r.arrive(request, datum),
-        });
+        let ticket = match self.wave.ticket {
+            Some((_, t)) => self.group.global.sync(id, |r| if r.leave(t) { None } else { Some(t) }),
+            None => self.group.global.sync(id, |r| r.arrive(request, datum)),
+        };
+        self.wave.ticket = ticket.map(|t| (id, t));
         self.wave.ticket.is_none()
     }
 }

@@ -1,7 +1,7 @@
 //! The interpreter: decodes blocks once, then executes them instruction by instruction.
 //!
 //! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
-//! them runs a strip; [`control`] has scalar and program control, [`smem`], [`lds`], [`vmem`], [`format`]
+//! them runs a strip; [`control`] has scalar and program control, [`smem`], [`lds`], [`vmem`], [`mod@format`]
 //! and [`image`] memory, [`params`] interpolation, [`matrix`] MFMA.
 
 mod control;
