@@ -3,6 +3,7 @@
 use clap::Args;
 use std::process::ExitCode;
 use wavemill_machine::Profile;
+use wavemill_machine::agent::{self, Pool, flag, segment};
 use wavemill_machine::json::quoted;
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU, WAVE_SIZE};
 
@@ -51,6 +52,56 @@ fn facts(p: &Profile) -> Vec<(&'static str, &'static str, String)> {
     ]
 }
 
+/// Facts about the host.
+fn host_facts() -> Vec<(&'static str, &'static str, String)> {
+    let host = agent::host();
+    vec![
+        ("Name", "name", quoted(&host.name)),
+        ("Marketing Name", "product", quoted(&host.name)),
+        ("Vendor Name", "vendor", quoted("CPU")),
+        ("Device Type", "type", quoted("CPU")),
+        ("Compute Unit", "compute_units", host.cores.to_string()),
+        ("Max Clock Freq. (MHz)", "clock_mhz", host.clock.to_string()),
+        ("Memory (MiB)", "memory_mib", (host.memory >> 20).to_string()),
+    ]
+}
+
+/// A pool in words.
+fn kind(pool: &Pool) -> String {
+    if pool.segment == segment::GROUP {
+        return "GROUP".into();
+    }
+    let names = [(flag::KERNARG, "KERNARG"), (flag::FINE, "FINE GRAINED"), (flag::COARSE, "COARSE GRAINED")];
+    let set = names.iter().filter(|(bit, _)| pool.flags & bit != 0).map(|(_, name)| *name);
+    format!("GLOBAL; FLAGS: {}", set.collect::<Vec<_>>().join(", "))
+}
+
+/// One agent as text.
+fn text(number: usize, facts: &[(&str, &str, String)], pools: &[Pool], names: &[&str]) -> String {
+    let mut out = format!("*******\nAgent {number}\n*******\n");
+    for (name, _, value) in facts {
+        out += &format!("  {:<24}{}\n", format!("{name}:"), value.trim_matches('"'));
+    }
+    out += "  Pool Info:\n";
+    for (i, pool) in pools.iter().enumerate() {
+        out += &format!("    Pool {:<17}{}, {} KB\n", i + 1, kind(pool), pool.size >> 10);
+    }
+    if !names.is_empty() {
+        out += &format!("  {:<24}{}\n", "--gpu:", names.join(", "));
+    }
+    out
+}
+
+/// One agent as JSON.
+fn json(facts: &[(&str, &str, String)], pools: &[Pool], names: &[&str]) -> String {
+    let facts = facts.iter().map(|(_, key, value)| format!("\"{key}\": {value}"));
+    let pools = pools.iter().map(|p| format!("{{\"kind\": {}, \"bytes\": {}}}", quoted(&kind(p)), p.size));
+    let pools = pools.collect::<Vec<_>>().join(", ");
+    let names = names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", ");
+    let all = facts.chain([format!("\"pools\": [{pools}]"), format!("\"names\": [{names}]")]);
+    format!("  {{{}}}", all.collect::<Vec<_>>().join(", "))
+}
+
 /// Runs `wavemill info`.
 pub fn run(args: &Info) -> ExitCode {
     let profiles: Vec<Profile> = match args.gpu.as_str() {
@@ -65,23 +116,15 @@ pub fn run(args: &Info) -> ExitCode {
             }
         },
     };
-    let mut text = String::new();
-    for (i, profile) in profiles.iter().enumerate() {
-        if args.json {
-            let pairs = facts(profile).into_iter().map(|(_, key, value)| format!("\"{key}\": {value}"));
-            let names = profile.names.iter().map(|n| quoted(n)).collect::<Vec<_>>().join(", ");
-            let all = pairs.chain([format!("\"names\": [{names}]")]).collect::<Vec<_>>().join(", ");
-            text += &format!("{}  {{{all}}}", if i > 0 { ",\n" } else { "" });
-            continue;
-        }
-        text += &format!("*******\nAgent {}\n*******\n", i + 2);
-        for (name, _, value) in facts(profile) {
-            text += &format!("  {:<24}{}\n", format!("{name}:"), value.trim_matches('"'));
-        }
-        if !profile.names.is_empty() {
-            text += &format!("  {:<24}{}\n", "--gpu:", profile.names.join(", "));
-        }
-    }
-    let text = if args.json { format!("[\n{text}\n]\n") } else { text };
-    crate::print(text.as_bytes())
+    let host = (host_facts(), agent::host_pools(), &[][..]);
+    let gpus = profiles.iter().map(|p| (facts(p), agent::gpu_pools(p), p.names));
+    let agents: Vec<_> = std::iter::once(host).chain(gpus).collect();
+    let out = if args.json {
+        let list: Vec<String> =
+            agents.iter().map(|(facts, pools, names)| json(facts, pools, names)).collect();
+        format!("[\n{}\n]\n", list.join(",\n"))
+    } else {
+        agents.iter().enumerate().map(|(i, (facts, pools, names))| text(i + 1, facts, pools, names)).collect()
+    };
+    crate::print(out.as_bytes())
 }

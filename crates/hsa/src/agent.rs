@@ -3,9 +3,10 @@
 use crate::abi::*;
 use crate::queue::{MAX_QUEUES, queue_sizes};
 use crate::runtime::{Runtime, agent_handle, runtime};
-use std::sync::{OnceLock, PoisonError};
+use std::sync::PoisonError;
 use wavemill_isa::Target;
 use wavemill_isa::target::processor;
+use wavemill_machine::agent::host;
 use wavemill_machine::system::Gpu;
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU, WAVE_SIZE};
 use wavemill_object::target_id::{Os, TargetId};
@@ -55,32 +56,6 @@ fn named_target(name: &str) -> Option<Target> {
     target.xnack = id.xnack.request();
     target.sramecc = id.sramecc.request();
     Some(target)
-}
-
-/// What `/proc` tells about the host.
-pub struct Host {
-    pub name: String,
-    pub cores: u32,
-    pub clock: u32,
-    pub memory: u64,
-}
-
-/// The host.
-pub fn host() -> &'static Host {
-    static HOST: OnceLock<Host> = OnceLock::new();
-    HOST.get_or_init(|| {
-        let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let field = |text: &str, key: &str| {
-            let line = text.lines().find(|l| l.starts_with(key))?;
-            Some(line.split_once(':')?.1.trim().to_owned())
-        };
-        let name = field(&cpuinfo, "model name").unwrap_or_else(|| "CPU".into());
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
-        let clock = field(&cpuinfo, "cpu MHz").and_then(|m| m.parse::<f64>().ok()).unwrap_or(0.0) as u32;
-        let kib = field(&meminfo, "MemTotal").and_then(|m| m.split(' ').next()?.parse::<u64>().ok());
-        Host { name, cores, clock, memory: kib.unwrap_or(1 << 20) << 10 }
-    })
 }
 
 /// A fact about the host.

@@ -1,24 +1,11 @@
 //! Memory pools and regions, which are the same here under two names: HSA's regions and AMD's pools.
 
 use crate::abi::*;
-use crate::agent::host;
 use crate::runtime::{Runtime, runtime};
+pub use wavemill_machine::agent::flag;
+use wavemill_machine::agent::{self, gpu_pools, host_pools, segment};
 use wavemill_machine::heap::{Gpus, Origin};
 use wavemill_machine::memory::Use;
-use wavemill_object::limits::Limits;
-
-/// `HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_*` and `HSA_REGION_GLOBAL_FLAG_*`.
-pub mod flag {
-    pub const KERNARG: u32 = 1;
-    pub const FINE: u32 = 2;
-    pub const COARSE: u32 = 4;
-}
-
-/// Segments of memory.
-mod segment {
-    pub const GLOBAL: u32 = 0;
-    pub const GROUP: u32 = 3;
-}
 
 /// Memory is handed out in units of this.
 pub const GRANULE: usize = 4096;
@@ -51,23 +38,12 @@ impl PoolInfo {
 
 /// The pools of an agent.
 pub fn pools(runtime: &Runtime, agent: usize) -> Vec<PoolInfo> {
-    let make = |(number, (segment, flags, size))| PoolInfo { agent, number, segment, flags, size };
-    let Some(gpu) = agent.checked_sub(1).and_then(|i| runtime.system.gpus.get(i)) else {
-        let flags = [flag::FINE, flag::KERNARG | flag::FINE, flag::COARSE];
-        return flags
-            .map(|f| (segment::GLOBAL, f, host().memory))
-            .into_iter()
-            .enumerate()
-            .map(make)
-            .collect();
+    let gpu = agent.checked_sub(1).and_then(|i| runtime.system.gpus.get(i));
+    let list = gpu.map_or_else(host_pools, |g| gpu_pools(g.machine.profile()));
+    let make = |(number, pool): (usize, agent::Pool)| {
+        let agent::Pool { segment, flags, size } = pool;
+        PoolInfo { agent, number, segment, flags, size }
     };
-    let size = gpu.machine.profile().memory << 20;
-    let lds = u64::from(Limits::of(gpu.machine.target().cpu).lds_bytes);
-    let list = [
-        (segment::GLOBAL, flag::COARSE, size),
-        (segment::GLOBAL, flag::FINE, size),
-        (segment::GROUP, 0, lds),
-    ];
     list.into_iter().enumerate().map(make).collect()
 }
 

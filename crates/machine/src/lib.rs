@@ -14,6 +14,7 @@
 //! sets up waves, [`dispatch`] checks and runs a packet, [`schedule`] spreads its work-groups over threads, [`fault`]
 //! explains what went wrong. [`run`] does all of it for one kernel.
 
+pub mod agent;
 pub mod aql;
 mod arena;
 pub mod dispatch;

@@ -504,6 +504,8 @@ impl Queue {
     /// Waits for a packet; `None` when the queue is to end.
     fn next_header(&self, index: u64) -> Option<u16> {
         let header = header_at(self.at.packet(index));
+        // SAFETY: the first word of a packet of our ring, which lives as long as the processor's threads.
+        let packet = unsafe { &*(self.at.packet(index) as *const AtomicU64) };
         let ready = || {
             let h = header.load(Ordering::Acquire);
             (h & 0xff != packet_type::INVALID).then_some(h)
@@ -527,7 +529,9 @@ impl Queue {
         loop {
             let seen = bell.load(Ordering::SeqCst);
             self.at.half(ASLEEP).store(1, Ordering::SeqCst);
-            let registered = watch::register(doorbell, doorbell.load(Ordering::SeqCst), bell);
+            // Device code stores to the doorbell, perhaps the value that was there: the packet itself counts, too.
+            let words = [doorbell, packet];
+            let registered = words.map(|word| watch::register(word, word.load(Ordering::SeqCst), bell));
             if ready().is_none() && !self.ended() {
                 watch::sleep(bell, seen, None);
             }
