@@ -58,6 +58,10 @@ pub enum Rule {
     Ldexp(Format),
     /// 1 / S0 for integer division.
     RcpIflag,
+    /// V_FMA_MIXLO and the like: a step in f32, fused or not, whose result becomes an f16.
+    MixHalf(bool),
+    /// V_CVT_PKRTZ: both sources become f16, rounded toward zero.
+    PackRtz,
     /// Two f16 in a dword.
     PackedHalf(Packed),
     /// Two f32.
@@ -111,6 +115,9 @@ impl Rule {
             Op::v_mad_legacy_f32 | Op::v_mac_legacy_f32 => Mad(F32, true),
             Op::v_fma_mix_f32 => Fma(F32),
             Op::v_mad_mix_f32 => Mad(F32, false),
+            Op::v_fma_mixlo_f16 | Op::v_fma_mixhi_f16 => MixHalf(true),
+            Op::v_mad_mixlo_f16 | Op::v_mad_mixhi_f16 => MixHalf(false),
+            Op::v_cvt_pkrtz_f16_f32 | Op::v_cvt_pkrtz_f16_f32_gfx6 => PackRtz,
             Op::v_div_fmas_f32 => DivFmas(F32),
             Op::v_div_fmas_f64 => DivFmas(F64),
             Op::v_div_fixup_f16 | Op::v_div_fixup_legacy_f16 => DivFixup(F16),
@@ -296,6 +303,27 @@ impl Rule {
                 } else {
                     0
                 }
+            }
+            Rule::MixHalf(fused) => {
+                let m = if fused { mode.f32 } else { mode.f32.flushing() };
+                let [a, b, c] =
+                    s.map(|x| if m.flush_in { F32.flush(x & 0xffff_ffff) } else { x & 0xffff_ffff });
+                let (step, r) = if fused {
+                    (Rule::Fma(F32), soft::fma(F32, a, b, c, m.round))
+                } else {
+                    let product = F32.flush(soft::mul(F32, a, b, m.round));
+                    (Rule::Mad(F32, false), soft::add(F32, product, c, m.round))
+                };
+                let r = if m.flush_out { F32.flush(r) } else { r };
+                // What the step has signalled, the conversion does not signal again.
+                let quiet = if F32.is_nan(r) { r | F32.quiet() } else { r };
+                step.flags(s, mode, false)
+                    | Rule::Convert(F32, F16).flags([quiet, 0, 0], mode, false) & !INPUT_DENORMAL
+            }
+            Rule::PackRtz => {
+                let zero = Mode { f64: FloatMode { round: Round::Zero, ..mode.f64 }, ..*mode };
+                let convert = |x: u64| Rule::Convert(F32, F16).flags([x & 0xffff_ffff, 0, 0], &zero, false);
+                convert(s[0]) | convert(s[1])
             }
             Rule::PackedHalf(p) => [0, 16].into_iter().fold(0, |flags, shift| {
                 flags | p.rule(F16).flags(s.map(|x| x >> shift & 0xffff), mode, clamp)

@@ -214,3 +214,15 @@ fn comparisons_signal_when_asked() {
     assert_eq!(compare_flags(c, [one, one], &mode(0, true), true), 0);
     assert_eq!(compare_flags(c, [1, one], &mode(0, true), false), INPUT_DENORMAL);
 }
+
+#[test]
+fn mixed_precision() {
+    // 60000 + 60000 is exact in f32 and beyond f16; 2⁻¹⁰ of 1 is exact in both, 2⁻²⁰ is not.
+    assert_eq!(f32_flags(Op::v_fma_mixlo_f16, [60000.0, 1.0, 60000.0], true), OVERFLOW | INEXACT);
+    assert_eq!(f32_flags(Op::v_fma_mix_f32, [60000.0, 1.0, 60000.0], true), 0);
+    assert_eq!(f32_flags(Op::v_fma_mixhi_f16, [1.0, 1.0, 1.0 / 1024.0], true), 0);
+    assert_eq!(f32_flags(Op::v_mad_mixlo_f16, [1.0, 1.0, 1.0 / 1048576.0], true), INEXACT);
+    assert_eq!(f32_flags(Op::v_fma_mixlo_f16, [0.0, f32::INFINITY, 1.0], true), INVALID);
+    assert_eq!(f32_flags(Op::v_cvt_pkrtz_f16_f32, [1.0, 2.0, 0.0], true), 0);
+    assert_eq!(f32_flags(Op::v_cvt_pkrtz_f16_f32, [1.0, 1.0 / 3.0, 0.0], true), INEXACT);
+}
