@@ -8,7 +8,8 @@ use wavemill_object::link::{Input, Options, link};
 /// Arguments of `link`. The options are called as ld.lld's are.
 #[derive(Args)]
 #[command(
-    after_help = "The output is a shared object, as runtimes load it; ld.lld's -shared may be said and changes nothing."
+    after_help = "The output is a shared object, as runtimes load it. ld.lld's -shared and -plugin-opt=... (about bitcode, \
+which is not taken)\nmay be given and change nothing, so that clang's --ld-path= can lead here."
 )]
 pub struct Link {
     /// Objects, and archives of which what is asked for is taken

@@ -77,11 +77,14 @@ fn main() -> ExitCode {
     }
 }
 
-/// The command line. `link` makes shared objects and nothing else, so what tells ld.lld to do so is left out.
+/// The command line. `link` makes shared objects and nothing else, and takes no bitcode: what tells ld.lld to do the one
+/// and how to compile the other is left out, so that clang can call it in ld.lld's place.
 fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut all: Vec<OsString> = given.collect();
     if all.get(1).is_some_and(|command| command == "link") {
-        all.retain(|a| a != "-shared" && a != "--shared");
+        let moot =
+            |a: &OsString| a.to_str().is_some_and(|a| a.trim_start_matches('-').starts_with("plugin-opt="));
+        all.retain(|a| a != "-shared" && a != "--shared" && !moot(a));
     }
     all
 }

@@ -200,7 +200,8 @@ fn undefined_symbols_are_left_or_reported() {
     let dir = scratch("link");
     let output = dir.join("k.so");
     let (a, b) = (fixture("link-a.o"), fixture("link-b.o"));
-    ok(&["link", "-shared", &a, &b, "-o", output.to_str().unwrap()]);
+    // As clang calls ld.lld.
+    ok(&["link", "-shared", &a, &b, "-plugin-opt=mcpu=gfx90a", "-o", output.to_str().unwrap()]);
     let message = fails(&["link", &a, &b, "-o", output.to_str().unwrap(), "--no-undefined"]);
     assert!(message.contains("undefined symbol: external"), "{message}");
 }
