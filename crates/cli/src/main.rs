@@ -4,6 +4,7 @@
 //! failed, 2 wrong usage.
 
 mod asm;
+mod bench;
 mod disasm;
 mod exec;
 mod info;
@@ -60,6 +61,8 @@ enum Command {
     Exec(exec::Exec),
     /// Show the virtual GPUs as programs see them
     Info(info::Info),
+    /// Measure how fast waves run here, for each kind of instruction and each SIMD back end
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(*args),
         Command::Exec(args) => exec::run(&args),
         Command::Info(args) => info::run(&args),
+        Command::Bench(args) => bench::run(&args),
     }
 }
 

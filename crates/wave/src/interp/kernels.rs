@@ -5,6 +5,7 @@
 //! nearest, denormals kept, no CLAMP or OMOD). Whatever else there is goes to a handler per family; the other instance
 //! of `strip` sends everything there.
 
+use super::quick::Span;
 use crate::simd::{Bits, Simd, V16, portable::P16};
 use crate::state::Vgpr;
 use crate::strip::{Base, Dpp, Extra, From, LaneOp, Source, Splat, TEMP_RESULT, Task};
@@ -394,6 +395,44 @@ unsafe fn finish<V: V16>(env: &Env, extra: &Extra, exec: u64) {
     }
 }
 
+/// Where active lanes' offsets lie: `low` halves, and `high` ones unless null. None if the high ones differ. At least one
+/// lane is active.
+#[inline(always)]
+unsafe fn span<V: V16>(low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
+    let first = exec.trailing_zeros() as usize & 63;
+    // SAFETY: the caller's registers.
+    unsafe {
+        let (l, h) = (low.add(first).read(), if high.is_null() { 0 } else { high.add(first).read() });
+        let (lows, highs) = (V::splat(l), V::splat(h));
+        let end = l.checked_add(63 * step as u32);
+        if let (u64::MAX, Some(greatest)) = (exec, end) {
+            let mut same = Bits(!0);
+            for c in 0..4 {
+                same =
+                    same & V::load(low.add(16 * c)).eq(lows + lane_numbers::<V>(c) * V::splat(step as u32));
+                if !high.is_null() {
+                    same = same & V::load(high.add(16 * c)).eq(highs);
+                }
+            }
+            if same.0 == !0 {
+                return Some(Span { high: h, least: l, greatest, consecutive: true });
+            }
+        }
+        let (mut least, mut greatest, mut same) = (lows, lows, Bits(!0));
+        for c in 0..4 {
+            let active = Bits((exec >> (16 * c)) as u16);
+            let v = V::select(active, V::load(low.add(16 * c)), lows);
+            (least, greatest) = (least.min_u(v), greatest.max_u(v));
+            if !high.is_null() {
+                same = same & (V::load(high.add(16 * c)).eq(highs) | !active);
+            }
+        }
+        let least = least.to_array().into_iter().fold(l, u32::min);
+        let greatest = greatest.to_array().into_iter().fold(l, u32::max);
+        (same.0 == !0).then_some(Span { high: h, least, greatest, consecutive: false })
+    }
+}
+
 /// A row of A, rows of B, sixteen columns of C and D.
 pub(crate) type MfmaF32 = unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], FloatMode);
 
@@ -401,6 +440,7 @@ pub(crate) type MfmaF32 = unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], FloatM
 pub(crate) struct Kernels {
     fast: unsafe fn(&[LaneOp], &Env) -> usize,
     any: unsafe fn(&[LaneOp], &Env) -> usize,
+    span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
     /// a[i] · b[0..16] + c[0..16] in f32, sixteen columns of a matrix at a time.
     pub mfma_f32: MfmaF32,
 }
@@ -425,6 +465,16 @@ impl Kernels {
     pub unsafe fn any(&self, ops: &[LaneOp], env: &Env) -> usize {
         // SAFETY: as above.
         unsafe { (self.any)(ops, env) }
+    }
+
+    /// Where active lanes' offsets lie.
+    ///
+    /// # Safety
+    /// `low`, and `high` if not null, must point to aligned registers; a lane must be active.
+    #[inline]
+    pub unsafe fn span(&self, low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
+        // SAFETY: as above.
+        unsafe { (self.span)(low, high, exec, step) }
     }
 }
 
@@ -497,12 +547,17 @@ macro_rules! backend {
                 unsafe { finish::<$v>(env, extra, exec) }
             }
             $(#[$attr])*
+            pub unsafe fn range(low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
+                // SAFETY: the caller's promise.
+                unsafe { span::<$v>(low, high, exec, step) }
+            }
+            $(#[$attr])*
             pub unsafe fn mfma(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: FloatMode) {
                 mfma_f32::<$v>(a, b, c, m)
             }
         }
         static $table: Kernels =
-            Kernels { fast: $module::$fast, any: $module::any, mfma_f32: $module::mfma };
+            Kernels { fast: $module::$fast, any: $module::any, span: $module::range, mfma_f32: $module::mfma };
     };
 }
 /// For [`Task::Leave`], which never comes so far.

@@ -178,6 +178,9 @@ impl Exec<'_> {
         offset: u32,
         share: Share,
     ) -> Result<(), Event> {
+        if exec == 0 || self.quick_share(inst, access, exec, offset, (share.base, share.limit)) {
+            return Ok(());
+        }
         let addresses = self.addresses(inst);
         let returns = inst.row.operand(Role::Vdst).is_some();
         let mode = self.mode;
@@ -250,6 +253,10 @@ impl Exec<'_> {
             Op::ds_wrxchg2st64_rtn_b64 => (8, 512, 'x'),
             _ => return self.lds_rare(inst, exec, offset, share, gds),
         };
+        let quick = ((bytes, kind == 'w'), [offset0 * step, offset1 * step], (share.base, share.limit));
+        if exec == 0 || kind != 'x' && self.quick_share2(inst, quick.0, exec, quick.1, quick.2) {
+            return;
+        }
         let addresses = self.addresses(inst);
         let words = bytes as usize / 4;
         for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {

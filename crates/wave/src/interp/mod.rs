@@ -2,7 +2,7 @@
 //!
 //! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
 //! them runs a strip; [`control`] has scalar and program control, [`smem`], [`lds`], [`vmem`], [`mod@format`]
-//! and [`image`] memory, [`params`] interpolation, [`matrix`] MFMA.
+//! and [`image`] memory, [`quick`] its simple cases, [`params`] interpolation, [`matrix`] MFMA.
 
 mod control;
 mod format;
@@ -12,6 +12,7 @@ pub(crate) mod kernels;
 mod lds;
 mod matrix;
 mod params;
+pub(crate) mod quick;
 mod registers;
 mod smem;
 mod steps;

@@ -3,7 +3,7 @@
 use super::Exec;
 use crate::engine::{Event, FaultKind};
 use crate::guest;
-use crate::program::{Inst, Src};
+use crate::program::Inst;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Enc, Form, Op, Role};
 use wavemill_sem::buffer::{self, Buffer};
@@ -47,13 +47,13 @@ impl Exec<'_> {
             return Ok(());
         }
         self.stored |= matches!(access, Access::Store { .. });
+        if self.quick_memory(inst, access, exec) {
+            return Ok(());
+        }
         let buffer = if inst.row.enc == Enc::Mubuf { Some(self.resource(inst)) } else { None };
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, buffer.as_ref(), &mut places);
         let to_lds = inst.goes_to_lds();
-        if !to_lds && !inst.status && self.contiguous(inst, access, exec, &places)? {
-            return Ok(());
-        }
         let mut failed: Option<(FaultKind, u64)> = None;
         let mut lanes = 0u64;
         for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
@@ -208,78 +208,6 @@ impl Exec<'_> {
                 }
             }
         }
-    }
-
-    /// The common case: all lanes active, consecutive addresses in one allocation, whole dwords. True if done.
-    fn contiguous(
-        &mut self,
-        inst: &Inst,
-        access: Access,
-        exec: u64,
-        places: &[Place; 64],
-    ) -> Result<bool, Event> {
-        let (bytes, write) = match access {
-            Access::Load { bytes, .. } if bytes >= 4 => (bytes, false),
-            Access::Store { bytes, .. } if bytes >= 4 => (bytes, true),
-            _ => return Ok(false),
-        };
-        let Place::Global(first) = places[0] else { return Ok(false) };
-        let step = bytes as u64;
-        let along =
-            |l: usize| matches!(places[l], Place::Global(a) if a == first.wrapping_add(l as u64 * step));
-        if exec != !0 || first & 3 != 0 || !(1..64).all(along) {
-            return Ok(false);
-        }
-        let Ok(p) = guest::check(&mut self.wave.cache, self.memory, first, 64 * step, write) else {
-            return Ok(false); // the lanes are checked one by one, to name those that fault
-        };
-        let words = bytes as usize / 4;
-        let file = self.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
-        // SAFETY: 64 · bytes are checked; registers are inside the file (decoding saw to it) and do not overlap memory.
-        unsafe {
-            let p = p.cast::<u32>();
-            if write {
-                let Src::Vgpr(r) = inst.src[1] else { return Ok(false) };
-                let data = file.add(r as usize);
-                if words == 1 {
-                    std::ptr::copy_nonoverlapping(data.cast::<u32>(), p, 64);
-                } else if words.is_multiple_of(2) && first.is_multiple_of(8) {
-                    // Values of 64 bits are written whole.
-                    for lane in 0..64 {
-                        for w in (0..words).step_by(2) {
-                            let value = (*data.add(w))[lane] as u64 | ((*data.add(w + 1))[lane] as u64) << 32;
-                            guest::write64(p.add(lane * words + w).cast(), value);
-                        }
-                    }
-                } else {
-                    for lane in 0..64 {
-                        for w in 0..words {
-                            p.add(lane * words + w).write((*data.add(w))[lane]);
-                        }
-                    }
-                }
-            } else {
-                let data = file.add(inst.dst as usize);
-                if words == 1 {
-                    std::ptr::copy_nonoverlapping(p, data.cast::<u32>(), 64);
-                } else if words.is_multiple_of(2) && first.is_multiple_of(8) {
-                    for lane in 0..64 {
-                        for w in (0..words).step_by(2) {
-                            let value = guest::read64(p.add(lane * words + w).cast());
-                            (*data.add(w))[lane] = value as u32;
-                            (*data.add(w + 1))[lane] = (value >> 32) as u32;
-                        }
-                    }
-                } else {
-                    for lane in 0..64 {
-                        for w in 0..words {
-                            (*data.add(w))[lane] = p.add(lane * words + w).read();
-                        }
-                    }
-                }
-            }
-        }
-        Ok(true)
     }
 
     /// The host address of a piece of a lane's access: `at` bytes in, `bytes` long. None: out of range, not accessed.

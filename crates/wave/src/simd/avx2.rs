@@ -5,7 +5,6 @@ use super::portable::{Wide, wide};
 use super::{Bits, V16};
 use std::arch::x86_64::*;
 use std::mem::transmute;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
 use wavemill_sem::lanes::Word;
 
 /// Sixteen 32-bit lanes.
@@ -20,25 +19,31 @@ macro_rules! both {
         unsafe { Y16($f($($a.0),*), $f($($a.1),*)) }
     };
 }
-macro_rules! op {
-    ($($trait:ident $method:ident $f:ident;)*) => {
-        $(impl $trait for Y16 {
-            type Output = Y16;
-            #[inline(always)]
-            fn $method(self, b: Y16) -> Y16 {
-                both!($f(self, b))
-            }
-        })*
-    };
-}
-op!(Add add _mm256_add_epi32; Sub sub _mm256_sub_epi32; Mul mul _mm256_mullo_epi32;
+operators!(Y16(0, 1): Add add _mm256_add_epi32; Sub sub _mm256_sub_epi32; Mul mul _mm256_mullo_epi32;
     BitAnd bitand _mm256_and_si256; BitOr bitor _mm256_or_si256; BitXor bitxor _mm256_xor_si256;);
-impl Not for Y16 {
-    type Output = Y16;
-    #[inline(always)]
-    fn not(self) -> Y16 {
-        self ^ Y16::splat(!0)
-    }
+
+/// All ones in the lanes of a mask of eight.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn spread(mask: u16) -> __m256i {
+    let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bit), bit)
+}
+
+/// f16 in the low halves to f32.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn widen(a: __m256i) -> __m256i {
+    let low = _mm256_and_si256(a, _mm256_set1_epi32(0xffff));
+    let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(low, low));
+    _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)))
+}
+
+/// f32 to f16 in the low halves, to nearest.
+#[inline]
+#[target_feature(enable = "avx2,f16c")]
+fn narrow(a: __m256i) -> __m256i {
+    _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(a)))
 }
 
 /// Sign bits of both halves.
@@ -52,35 +57,15 @@ fn movemask(a: Y16) -> Bits {
     }
 }
 
-macro_rules! float2 {
-    ($f:ident, $a:expr, $b:expr) => {
+/// Applies a float intrinsic to both halves. (A macro, because a closure would be a function without the features.)
+macro_rules! float {
+    ($f:ident $(::<$imm:tt>)? ($($a:expr),*)) => {
         // SAFETY: only reached from the AVX2 instance.
         unsafe {
-            let f = |a: __m256i, b: __m256i| {
-                _mm256_castps_si256($f(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
-            };
-            Y16(f($a.0, $b.0), f($a.1, $b.1))
-        }
-    };
-}
-macro_rules! compare {
-    ($imm:expr, $a:expr, $b:expr) => {{
-        // SAFETY: only reached from the AVX2 instance.
-        let r = unsafe {
-            let f = |a: __m256i, b: __m256i| {
-                _mm256_castps_si256(_mm256_cmp_ps::<$imm>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
-            };
-            Y16(f($a.0, $b.0), f($a.1, $b.1))
-        };
-        movemask(r)
-    }};
-}
-macro_rules! round {
-    ($imm:expr, $a:expr) => {
-        // SAFETY: only reached from the AVX2 instance.
-        unsafe {
-            let f = |a: __m256i| _mm256_castps_si256(_mm256_round_ps::<$imm>(_mm256_castsi256_ps(a)));
-            Y16(f($a.0), f($a.1))
+            Y16(
+                _mm256_castps_si256($f $(::<$imm>)? ($(_mm256_castsi256_ps($a.0)),*)),
+                _mm256_castps_si256($f $(::<$imm>)? ($(_mm256_castsi256_ps($a.1)),*)),
+            )
         }
     };
 }
@@ -127,11 +112,6 @@ impl Word for Y16 {
     fn select(mask: Bits, t: Self, f: Self) -> Self {
         // SAFETY: only reached from the AVX2 instance.
         unsafe {
-            let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-            let spread = |m: u16| {
-                let all = _mm256_set1_epi32(m as i32);
-                _mm256_cmpeq_epi32(_mm256_and_si256(all, bit), bit)
-            };
             Y16(
                 _mm256_blendv_epi8(f.0, t.0, spread(mask.0 & 0xff)),
                 _mm256_blendv_epi8(f.1, t.1, spread(mask.0 >> 8)),
@@ -184,72 +164,49 @@ impl Word for Y16 {
     }
     #[inline(always)]
     fn fadd(self, b: Self) -> Self {
-        float2!(_mm256_add_ps, self, b)
+        float!(_mm256_add_ps(self, b))
     }
     #[inline(always)]
     fn fmul(self, b: Self) -> Self {
-        float2!(_mm256_mul_ps, self, b)
+        float!(_mm256_mul_ps(self, b))
     }
     #[inline(always)]
     fn ffma(self, b: Self, c: Self) -> Self {
-        // SAFETY: only reached from the AVX2 instance.
-        unsafe {
-            let f = |a: __m256i, b: __m256i, c: __m256i| {
-                _mm256_castps_si256(_mm256_fmadd_ps(
-                    _mm256_castsi256_ps(a),
-                    _mm256_castsi256_ps(b),
-                    _mm256_castsi256_ps(c),
-                ))
-            };
-            Y16(f(self.0, b.0, c.0), f(self.1, b.1, c.1))
-        }
+        float!(_mm256_fmadd_ps(self, b, c))
     }
     #[inline(always)]
     fn flt(self, b: Self) -> Bits {
-        compare!(_CMP_LT_OQ, self, b)
+        movemask(float!(_mm256_cmp_ps::<_CMP_LT_OQ>(self, b)))
     }
     #[inline(always)]
     fn feq(self, b: Self) -> Bits {
-        compare!(_CMP_EQ_OQ, self, b)
+        movemask(float!(_mm256_cmp_ps::<_CMP_EQ_OQ>(self, b)))
     }
     #[inline(always)]
     fn funord(self, b: Self) -> Bits {
-        compare!(_CMP_UNORD_Q, self, b)
+        movemask(float!(_mm256_cmp_ps::<_CMP_UNORD_Q>(self, b)))
     }
     #[inline(always)]
     fn ftrunc(self) -> Self {
-        round!({ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }, self)
+        float!(_mm256_round_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(self))
     }
     #[inline(always)]
     fn ffloor(self) -> Self {
-        round!({ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }, self)
+        float!(_mm256_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(self))
     }
     #[inline(always)]
     fn frint(self) -> Self {
-        round!({ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }, self)
+        float!(_mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self))
     }
     #[inline(always)]
     fn h2f(self) -> Self {
         // SAFETY: only reached from the AVX2 instance, which has F16C.
-        unsafe {
-            let f = |a: __m256i| {
-                let low = _mm256_and_si256(a, _mm256_set1_epi32(0xffff));
-                let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(low, low));
-                _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)))
-            };
-            Y16(f(self.0), f(self.1))
-        }
+        unsafe { Y16(widen(self.0), widen(self.1)) }
     }
     #[inline(always)]
     fn f2h(self) -> Self {
         // SAFETY: only reached from the AVX2 instance, which has F16C.
-        unsafe {
-            let f = |a: __m256i| {
-                let h = _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(a));
-                _mm256_cvtepu16_epi32(h)
-            };
-            Y16(f(self.0), f(self.1))
-        }
+        unsafe { Y16(narrow(self.0), narrow(self.1)) }
     }
     #[inline(always)]
     fn i2f(self) -> Self {

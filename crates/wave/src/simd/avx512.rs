@@ -4,7 +4,6 @@
 use super::{Bits, L16, V16};
 use std::arch::x86_64::*;
 use std::mem::transmute;
-use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
 use wavemill_sem::lanes::{Long, Word};
 
 /// Sixteen 32-bit lanes.
@@ -17,48 +16,10 @@ pub(crate) struct Z16(__m512i);
 #[repr(C, align(64))]
 pub(crate) struct ZL16(__m512i, __m512i);
 
-macro_rules! op {
-    ($($trait:ident $method:ident $f:ident;)*) => {
-        $(impl $trait for Z16 {
-            type Output = Z16;
-            #[inline(always)]
-            fn $method(self, b: Z16) -> Z16 {
-                // SAFETY: only reached from the AVX-512 instance (see above).
-                unsafe { Z16($f(self.0, b.0)) }
-            }
-        })*
-    };
-}
-op!(Add add _mm512_add_epi32; Sub sub _mm512_sub_epi32; Mul mul _mm512_mullo_epi32;
+operators!(Z16(0): Add add _mm512_add_epi32; Sub sub _mm512_sub_epi32; Mul mul _mm512_mullo_epi32;
     BitAnd bitand _mm512_and_si512; BitOr bitor _mm512_or_si512; BitXor bitxor _mm512_xor_si512;);
-macro_rules! long_op {
-    ($($trait:ident $method:ident $f:ident;)*) => {
-        $(impl $trait for ZL16 {
-            type Output = ZL16;
-            #[inline(always)]
-            fn $method(self, b: ZL16) -> ZL16 {
-                // SAFETY: only reached from the AVX-512 instance.
-                unsafe { ZL16($f(self.0, b.0), $f(self.1, b.1)) }
-            }
-        })*
-    };
-}
-long_op!(Add add _mm512_add_epi64; Sub sub _mm512_sub_epi64;
+operators!(ZL16(0, 1): Add add _mm512_add_epi64; Sub sub _mm512_sub_epi64;
     BitAnd bitand _mm512_and_si512; BitOr bitor _mm512_or_si512; BitXor bitxor _mm512_xor_si512;);
-impl Not for Z16 {
-    type Output = Z16;
-    #[inline(always)]
-    fn not(self) -> Z16 {
-        self ^ Z16::splat(!0)
-    }
-}
-impl Not for ZL16 {
-    type Output = ZL16;
-    #[inline(always)]
-    fn not(self) -> ZL16 {
-        self ^ ZL16::splat(!0)
-    }
-}
 
 /// An intrinsic on one register.
 macro_rules! z {
@@ -96,10 +57,9 @@ macro_rules! double_cmp {
     ($imm:expr, $a:expr, $b:expr) => {
         // SAFETY: only reached from the AVX-512 instance.
         unsafe {
-            let f = |a: __m512i, b: __m512i| {
-                _mm512_cmp_pd_mask::<$imm>(_mm512_castsi512_pd(a), _mm512_castsi512_pd(b)) as u16
-            };
-            Bits(f($a.0, $b.0) | f($a.1, $b.1) << 8)
+            let low = _mm512_cmp_pd_mask::<$imm>(_mm512_castsi512_pd($a.0), _mm512_castsi512_pd($b.0));
+            let high = _mm512_cmp_pd_mask::<$imm>(_mm512_castsi512_pd($a.1), _mm512_castsi512_pd($b.1));
+            Bits(low as u16 | (high as u16) << 8)
         }
     };
 }

@@ -3,6 +3,29 @@
 //! Three back ends with the same bits: AVX-512, AVX2 with FMA, and plain arrays (which a compiler for AArch64 turns into
 //! NEON). The host is asked once; `WAVEMILL_SIMD=avx512|avx2|portable` overrides.
 
+/// Operators of a type made of vector registers, each an intrinsic on every register.
+#[allow(unused_macros)] // the portable back end has none
+macro_rules! operators {
+    ($ty:ident $fields:tt: $($trait:ident $method:ident $f:ident;)*) => {
+        $(impl std::ops::$trait for $ty {
+            type Output = $ty;
+            #[inline(always)]
+            fn $method(self, b: $ty) -> $ty {
+                // SAFETY: only reached from the back end's own instance.
+                unsafe { operators!(@each $ty $fields $f self b) }
+            }
+        })*
+        impl std::ops::Not for $ty {
+            type Output = $ty;
+            #[inline(always)]
+            fn not(self) -> $ty {
+                self ^ $ty::splat(!0)
+            }
+        }
+    };
+    (@each $ty:ident ($($n:tt),*) $f:ident $a:ident $b:ident) => { $ty($($f($a.$n, $b.$n)),*) };
+}
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]

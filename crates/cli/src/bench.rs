@@ -1,0 +1,284 @@
+//! `wavemill bench`: how many wave instructions a second this machine gets, for each kind of instruction and each SIMD
+//! back end, on one core.
+
+use crate::json::{Json, Scalar};
+use clap::Args;
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::time::Instant;
+use wavemill_isa::target::{Target, processor};
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
+
+/// Arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct Bench {
+    /// Only these kernels: valu, partial, salu, copy, gather, lds, mfma
+    #[arg(value_name = "KERNEL")]
+    kernels: Vec<String>,
+    /// Only this back end: avx512, avx2, neon, portable
+    #[arg(long, value_name = "NAME")]
+    simd: Option<String>,
+    /// Seconds for each kernel on each back end
+    #[arg(long, value_name = "S", default_value_t = 0.2)]
+    seconds: f64,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A loop to run: what happens in one round, with a counter in s0, lane numbers times four in v0, floats in v1 to v3 and
+/// integers in v4 to v7, two buffers at s[2:3] and s[4:5], LDS.
+struct Kernel {
+    name: &'static str,
+    what: &'static str,
+    body: &'static str,
+    /// Active lanes.
+    exec: u64,
+}
+
+/// Three fma, three other f32, ten integer, two compares, two selects: the block that engines were first compared with.
+const VALU: &str = "
+    v_fma_f32 v10, v1, v2, v3
+    v_add_u32 v11, v4, v5
+    v_lshlrev_b32 v12, 3, v11
+    v_xor_b32 v13, v12, v6
+    v_mul_f32 v14, v10, v2
+    v_and_b32 v15, v13, v4
+    v_fma_f32 v16, v14, v1, v3
+    v_cmp_lt_u32 vcc, v15, v5
+    v_cndmask_b32 v17, v12, v13, vcc
+    v_add_f32 v18, v16, v2
+    v_or_b32 v19, v17, v4
+    v_sub_u32 v20, v19, v6
+    v_lshrrev_b32 v21, 5, v20
+    v_fma_f32 v22, v18, v2, v1
+    v_max_f32 v23, v22, v18
+    v_cmp_gt_f32 vcc, v23, v3
+    v_cndmask_b32 v24, v20, v21, vcc
+    v_add_u32 v25, v24, v12
+    v_min_u32 v26, v25, v19
+    v_xor_b32 v4, v26, v5
+";
+
+const KERNELS: [Kernel; 7] = [
+    Kernel { name: "valu", what: "vector arithmetic, all lanes active", body: VALU, exec: !0 },
+    Kernel { name: "partial", what: "the same, some lanes active", body: VALU, exec: 0x5a5a_5a5a_ffff_0f0f },
+    Kernel {
+        name: "salu",
+        what: "scalar arithmetic",
+        body: "
+    s_add_u32 s10, s11, s12
+    s_lshl_b32 s11, s10, 3
+    s_xor_b32 s12, s11, s10
+    s_and_b64 s[14:15], s[10:11], s[12:13]
+    s_mul_i32 s13, s12, s10
+    s_cselect_b32 s16, s10, s11
+    s_bfe_u32 s17, s16, 0x80004
+    s_max_u32 s18, s17, s10
+    s_ff1_i32_b32 s19, s18
+    s_not_b64 s[20:21], s[14:15]
+",
+        exec: !0,
+    },
+    Kernel {
+        name: "copy",
+        what: "global loads and stores of consecutive dwords",
+        body: "
+    global_load_dword v10, v0, s[2:3]
+    global_load_dword v11, v0, s[2:3] offset:256
+    global_load_dword v12, v0, s[2:3] offset:512
+    global_load_dword v13, v0, s[2:3] offset:768
+    s_waitcnt vmcnt(0)
+    global_store_dword v0, v10, s[4:5]
+    global_store_dword v0, v11, s[4:5] offset:256
+    global_store_dword v0, v12, s[4:5] offset:512
+    global_store_dword v0, v13, s[4:5] offset:768
+",
+        exec: !0,
+    },
+    Kernel {
+        name: "gather",
+        what: "global loads from every other dword",
+        body: "
+    v_lshlrev_b32 v8, 1, v0
+    global_load_dword v10, v8, s[2:3]
+    global_load_dword v11, v8, s[2:3] offset:256
+    global_load_dword v12, v8, s[2:3] offset:512
+    global_load_dword v13, v8, s[2:3] offset:768
+    s_waitcnt vmcnt(0)
+",
+        exec: !0,
+    },
+    Kernel {
+        name: "lds",
+        what: "LDS stores and loads",
+        body: "
+    ds_write_b32 v0, v4
+    ds_write_b32 v0, v5 offset:256
+    ds_read_b32 v10, v0
+    ds_read2_b32 v[12:13], v0 offset1:64
+    s_waitcnt lgkmcnt(0)
+    v_add_u32 v4, v10, v12
+",
+        exec: !0,
+    },
+    Kernel {
+        name: "mfma",
+        what: "v_mfma_f32_32x32x2f32",
+        body: "
+    v_mfma_f32_32x32x2f32 a[0:15], v1, v2, a[0:15]
+    v_mfma_f32_32x32x2f32 a[16:31], v2, v3, a[16:31]
+",
+        exec: !0,
+    },
+];
+
+/// What came of a kernel on a back end.
+struct Measured {
+    kernel: &'static str,
+    simd: Simd,
+    instructions: u64,
+    seconds: f64,
+}
+
+impl Measured {
+    /// Million wave instructions a second.
+    fn rate(&self) -> f64 {
+        self.instructions as f64 / self.seconds / 1e6
+    }
+}
+
+/// Runs `wavemill bench`.
+pub fn run(args: &Bench) -> ExitCode {
+    if let Some(name) = args.kernels.iter().find(|n| KERNELS.iter().all(|k| k.name != n.as_str())) {
+        return wrong("kernel", name, KERNELS.iter().map(|k| k.name));
+    }
+    let simds: Vec<Simd> = match &args.simd {
+        None => Simd::available(),
+        Some(name) => match Simd::available().into_iter().find(|s| s.name() == name) {
+            Some(simd) => vec![simd],
+            None => return wrong("back end on this host", name, Simd::available().iter().map(|s| s.name())),
+        },
+    };
+    if !(args.seconds > 0.0 && args.seconds <= 3600.0) {
+        eprintln!("wavemill bench: --seconds must be above 0 and at most 3600");
+        return ExitCode::from(2);
+    }
+    let mut all = Vec::new();
+    for kernel in
+        KERNELS.iter().filter(|k| args.kernels.is_empty() || args.kernels.iter().any(|n| n == k.name))
+    {
+        if !args.json {
+            crate::print(format!("{}: {}\n", kernel.name, kernel.what).as_bytes());
+        }
+        for &simd in &simds {
+            match measure(kernel, simd, args.seconds) {
+                Ok(m) => {
+                    if !args.json {
+                        let (name, rate, each) = (simd.name(), m.rate(), 1e3 / m.rate());
+                        let line =
+                            format!("  {name:9}{rate:8.1} M wave instructions/s, {each:7.1} ns each\n");
+                        crate::print(line.as_bytes());
+                    }
+                    all.push(m);
+                }
+                Err(message) => {
+                    eprintln!("wavemill bench: {}: {message}", kernel.name);
+                    return ExitCode::FAILURE;
+                }
+            }
+        }
+    }
+    if args.json {
+        return write_json(&all);
+    }
+    ExitCode::SUCCESS
+}
+
+fn wrong<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> ExitCode {
+    eprintln!("wavemill bench: no {what} `{name}` (there are {})", known.collect::<Vec<_>>().join(", "));
+    ExitCode::from(2)
+}
+
+fn write_json(all: &[Measured]) -> ExitCode {
+    let mut json = Json::new(std::io::stdout().lock());
+    json.array(|json| {
+        for m in all {
+            json.object(|json| {
+                json.field("kernel", m.kernel);
+                json.field("simd", m.simd.name());
+                json.field("wave_instructions", m.instructions);
+                json.field("seconds", Scalar::Float(m.seconds));
+                json.field("million_per_second", Scalar::Float(m.rate()));
+            });
+        }
+    });
+    // A reader that went away is not an error.
+    let _ = json.finish();
+    ExitCode::SUCCESS
+}
+
+/// Runs a kernel's loop for about so long.
+fn measure(kernel: &Kernel, simd: Simd, seconds: f64) -> Result<Measured, String> {
+    let target = processor("gfx90a").map(Target::new).ok_or("gfx90a is missing")?;
+    let source = format!(
+        "loop:{}    s_sub_u32 s0, s0, 1\n    s_cmp_lg_u32 s0, 0\n    s_cbranch_scc1 loop\n    s_endpgm\n",
+        kernel.body
+    );
+    let mut options = wavemill_asm::Options::new(target);
+    options.output = wavemill_asm::OutputType::Obj;
+    let output = wavemill_asm::assemble(&options, kernel.name, source.into());
+    let code = output.object.as_ref().and_then(|o| o.sections.iter().find(|s| s.has_instructions));
+    let Some(code) = code.filter(|_| !output.failed()) else {
+        return Err(String::from_utf8_lossy(&output.render_diagnostics()).into_owned());
+    };
+    let code = &code.data;
+    let mut buffers = vec![0x3f80_0000u32; 2 * 1024];
+    let buffer = buffers.as_mut_ptr();
+    let memory = Memory::new();
+    // SAFETY: both outlive every run, and nobody else looks at them meanwhile.
+    let added = unsafe {
+        let data = memory.add(buffer as u64, 8 * 1024, true);
+        data.and(memory.add(code.as_ptr() as u64, code.len() as u64, false))
+    };
+    added.map_err(|e| format!("{e:?}"))?;
+    let engine = Interp::with_simd(target, simd);
+    let group = GroupShared::new(4096);
+    let round = |count: u32| -> Result<(u64, f64), String> {
+        let mut wave = Wave::new(&target, Shape { vgprs: 32, agprs: 32 });
+        for r in 0..8u16 {
+            for (lane, v) in wave.vgpr_mut(r).into_iter().flatten().enumerate() {
+                *v = match r {
+                    0 => lane as u32 * 4,
+                    1..4 => (1.0 + lane as f32 * 0.001 * r as f32).to_bits(),
+                    _ => lane as u32 * 77 + r as u32,
+                };
+            }
+        }
+        wave.pc = code.as_ptr() as u64;
+        wave.set_sgpr(0, count);
+        wave.set_sgpr64(2, buffer as u64);
+        wave.set_sgpr64(4, buffer.wrapping_add(1024) as u64);
+        wave.set_exec(kernel.exec);
+        let start = cpu_time();
+        match engine.run(&mut wave, &group, &memory, u64::MAX) {
+            Event::End => Ok((wave.counters.total(), (cpu_time() - start).max(1e-9))),
+            event => Err(format!("{event:?}")),
+        }
+    };
+    // The first rounds decode, and say how many fill the time.
+    let (_, first) = round(200)?;
+    let count = (seconds / first * 200.0).clamp(200.0, 1e9) as u32;
+    let (instructions, seconds) = round(count)?;
+    Ok(Measured { kernel: kernel.name, simd, instructions, seconds })
+}
+
+/// Seconds this process has had on a CPU where the system says so, else since the first call.
+fn cpu_time() -> f64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    let start = START.get_or_init(Instant::now);
+    std::fs::read_to_string("/proc/self/schedstat")
+        .ok()
+        .and_then(|s| s.split(' ').next()?.parse::<f64>().ok())
+        .map_or_else(|| start.elapsed().as_secs_f64(), |ns| ns * 1e-9)
+}

@@ -1,0 +1,281 @@
+//! Plain loads and stores the quick way: when all that an instruction's active lanes access lies in one allocation, one
+//! check does for all of them, and consecutive dwords are copied. What is not so simple, above all what faults, is left
+//! to [`super::vmem`] and [`super::lds`], which go lane by lane.
+
+use super::Exec;
+use crate::guest;
+use crate::program::{Inst, Src};
+use wavemill_isa::encoding::bits;
+use wavemill_isa::{Enc, Form, Role};
+use wavemill_sem::memory::{Access, Extend};
+
+/// Where active lanes' offsets lie.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// The offsets' upper halves, all the same.
+    pub high: u32,
+    /// Least and greatest lower half.
+    pub least: u32,
+    pub greatest: u32,
+    /// All lanes are active, and each offset is a step above the one before.
+    pub consecutive: bool,
+}
+
+/// An access of every active lane at `base` plus its offset.
+#[derive(Clone, Copy)]
+struct Move<'a> {
+    base: *mut u8,
+    offsets: &'a [u32; 64],
+    exec: u64,
+    consecutive: bool,
+}
+
+/// Calls a function for each active lane.
+#[inline(always)]
+fn each(exec: u64, mut f: impl FnMut(usize)) {
+    if exec == !0 {
+        (0..64).for_each(f);
+        return;
+    }
+    let mut left = exec;
+    while left != 0 {
+        f(left.trailing_zeros() as usize);
+        left &= left - 1;
+    }
+}
+
+impl Move<'_> {
+    #[inline(always)]
+    fn at(&self, lane: usize) -> *mut u8 {
+        self.base.wrapping_add(self.offsets[lane] as usize)
+    }
+
+    /// Memory to registers.
+    ///
+    /// # Safety
+    /// Every active lane's bytes must be readable, and `file` point to as many registers as they fill.
+    #[inline]
+    unsafe fn load(self, file: *mut [u32; 64], bytes: u8, extend: Extend) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let put = |register: usize, lane: usize, value: u32| {
+                (&raw mut (*file.add(register))[lane]).write(value)
+            };
+            match bytes {
+                4 if self.consecutive => std::ptr::copy_nonoverlapping(self.at(0), file.cast(), 256),
+                4 => each(self.exec, |lane| put(0, lane, guest::read(self.at(lane), 4))),
+                // Values of 64 bits are read whole.
+                8 => each(self.exec, |lane| {
+                    let p = self.at(lane);
+                    let value = match p.addr() & 7 {
+                        0 => guest::read64(p),
+                        _ => guest::read(p, 4) as u64 | (guest::read(p.add(4), 4) as u64) << 32,
+                    };
+                    put(0, lane, value as u32);
+                    put(1, lane, (value >> 32) as u32);
+                }),
+                16 => each(self.exec, |lane| {
+                    let p = self.at(lane);
+                    for i in 0..2 {
+                        let p = p.add(8 * i);
+                        let value = match p.addr() & 7 {
+                            0 => guest::read64(p),
+                            _ => guest::read(p, 4) as u64 | (guest::read(p.add(4), 4) as u64) << 32,
+                        };
+                        put(2 * i, lane, value as u32);
+                        put(2 * i + 1, lane, (value >> 32) as u32);
+                    }
+                }),
+                1 | 2 => each(self.exec, |lane| {
+                    let value = guest::read(self.at(lane), bytes);
+                    put(0, lane, extend.apply(value, bytes, (*file)[lane]));
+                }),
+                _ => each(self.exec, |lane| {
+                    for i in 0..bytes as usize / 4 {
+                        put(i, lane, guest::read(self.at(lane).add(4 * i), 4));
+                    }
+                }),
+            }
+        }
+    }
+
+    /// Registers to memory, the lanes in order.
+    ///
+    /// # Safety
+    /// Every active lane's bytes must be writable, and `file` point to as many registers as they come from.
+    #[inline]
+    unsafe fn store(self, file: *const [u32; 64], bytes: u8, high: bool) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let get = |register: usize, lane: usize| (&raw const (*file.add(register))[lane]).read();
+            let pair = |register: usize, lane: usize| {
+                get(register, lane) as u64 | (get(register + 1, lane) as u64) << 32
+            };
+            let write = |p: *mut u8, value: u64| match p.addr() & 7 {
+                0 => guest::write64(p, value),
+                _ => {
+                    guest::write(p, 4, value as u32);
+                    guest::write(p.add(4), 4, (value >> 32) as u32);
+                }
+            };
+            match bytes {
+                4 if self.consecutive => std::ptr::copy_nonoverlapping(file.cast(), self.at(0), 256),
+                4 => each(self.exec, |lane| guest::write(self.at(lane), 4, get(0, lane))),
+                8 => each(self.exec, |lane| write(self.at(lane), pair(0, lane))),
+                16 => each(self.exec, |lane| {
+                    write(self.at(lane), pair(0, lane));
+                    write(self.at(lane).add(8), pair(2, lane));
+                }),
+                1 | 2 => each(self.exec, |lane| {
+                    guest::write(self.at(lane), bytes, get(0, lane) >> if high { 16 } else { 0 });
+                }),
+                _ => each(self.exec, |lane| {
+                    for i in 0..bytes as usize / 4 {
+                        guest::write(self.at(lane).add(4 * i), 4, get(i, lane));
+                    }
+                }),
+            }
+        }
+    }
+}
+
+impl Exec<'_> {
+    /// A load or store with addresses in registers. False: not done.
+    #[inline]
+    pub(super) fn quick_memory(&mut self, inst: &Inst, access: Access, exec: u64) -> bool {
+        let Src::Vgpr(address) = inst.src[0] else { return false };
+        let (bytes, write) = match access {
+            Access::Load { bytes, .. } => (bytes, false),
+            Access::Store { bytes, .. } => (bytes, true),
+            Access::Atomic { .. } => return false,
+        };
+        if inst.status || inst.goes_to_lds() {
+            return false;
+        }
+        let encoded = wavemill_isa::Inst { row: inst.row, form: Form::Base, len: inst.len, bits: inst.bits };
+        let (offset, scalar) = match inst.row.enc {
+            Enc::Global => {
+                let offset = ((bits::FLAT_OFFSET13.get(inst.bits) << 19) as i32 >> 19) as i64 as u64;
+                let saddr = encoded.get(Role::Saddr);
+                (offset, (saddr != 0x7f).then(|| self.wave.sgpr64(saddr)))
+            }
+            Enc::Flat if self.wave.level.is_gfx9() => (bits::FLAT_OFFSET12.get(inst.bits) as u64, None),
+            Enc::Flat => (0, None),
+            Enc::Mubuf if !self.wave.level.is_vi_plus() && bits::BUF_ADDR64.get(inst.bits) != 0 => {
+                let buffer = self.resource(inst);
+                let offset = buffer.scalar.wrapping_add(bits::BUF_OFFSET.get(inst.bits));
+                (buffer.buffer.base.wrapping_add(offset as u64), None)
+            }
+            _ => return false,
+        };
+        let Some(span) = self.span(address, scalar.is_none(), exec, bytes) else { return false };
+        let private_or_shared = |high: u32| {
+            high == (self.group.shared_base >> 32) as u32 || high == (self.group.private_base >> 32) as u32
+        };
+        if inst.row.enc == Enc::Flat && private_or_shared(span.high) {
+            return false;
+        }
+        let base = scalar.unwrap_or((span.high as u64) << 32).wrapping_add(offset);
+        // Addresses have 48 bits; compilers put negative offsets into a descriptor's base.
+        let base = if inst.row.enc == Enc::Mubuf { base & 0xffff_ffff_ffff } else { base };
+        let first = base.wrapping_add(span.least as u64);
+        let len = (span.greatest - span.least) as u64 + bytes as u64;
+        if guest::check(&mut self.wave.cache, self.memory, first, len, write).is_err() {
+            return false;
+        }
+        let offsets = self.wave.vgprs[address as usize].0;
+        let consecutive = span.consecutive && first & 3 == 0;
+        let all = Move { base: base as *mut u8, offsets: &offsets, exec, consecutive };
+        // SAFETY: all bytes between the first and the last are checked.
+        unsafe { self.transfer(inst, access, all) }
+    }
+
+    /// A load or store of a data share whose first `limit` bytes exist. False: not done.
+    pub(super) fn quick_share(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        exec: u64,
+        offset: u32,
+        (base, limit): (*mut u8, u32),
+    ) -> bool {
+        let (Src::Vgpr(address), Access::Load { bytes, .. } | Access::Store { bytes, .. }) =
+            (inst.src[0], access)
+        else {
+            return false;
+        };
+        let Some(span) = self.span(address, false, exec, bytes) else { return false };
+        if span.greatest as u64 + offset as u64 + bytes as u64 > limit as u64 {
+            return false;
+        }
+        let offsets = self.wave.vgprs[address as usize].0;
+        let base = base.wrapping_add(offset as usize);
+        let consecutive = span.consecutive && (span.least + offset) & 3 == 0;
+        // SAFETY: all bytes are below the limit.
+        unsafe { self.transfer(inst, access, Move { base, offsets: &offsets, exec, consecutive }) }
+    }
+
+    /// Loads or stores of a data share, two addresses for each lane. False: not done.
+    pub(super) fn quick_share2(
+        &mut self,
+        inst: &Inst,
+        (bytes, store): (u8, bool),
+        exec: u64,
+        offsets2: [u32; 2],
+        (base, limit): (*mut u8, u32),
+    ) -> bool {
+        let Src::Vgpr(address) = inst.src[0] else { return false };
+        let Some(span) = self.span(address, false, exec, bytes) else { return false };
+        let furthest = offsets2[0].max(offsets2[1]);
+        if span.greatest as u64 + furthest as u64 + bytes as u64 > limit as u64 {
+            return false;
+        }
+        let offsets = self.wave.vgprs[address as usize].0;
+        for (i, offset) in offsets2.into_iter().enumerate() {
+            let consecutive = span.consecutive && (span.least + offset) & 3 == 0;
+            let one = Move { base: base.wrapping_add(offset as usize), offsets: &offsets, exec, consecutive };
+            let file = self.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+            // SAFETY: all bytes are below the limit; registers are inside the file.
+            unsafe {
+                match (store, inst.src[1 + i]) {
+                    (true, Src::Vgpr(r)) => one.store(file.add(r as usize), bytes, false),
+                    (true, _) => return false,
+                    (false, _) => {
+                        let dst = inst.dst as usize + i * (bytes as usize / 4);
+                        one.load(file.add(dst), bytes, Extend::Zero);
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Where the active lanes' offsets, or addresses of two registers, lie; none if upper halves differ.
+    #[inline(always)]
+    fn span(&self, register: u16, wide: bool, exec: u64, step: u8) -> Option<Span> {
+        let low = self.wave.vgprs.as_ptr().wrapping_add(register as usize).cast::<u32>();
+        let high = if wide { low.wrapping_add(64) } else { std::ptr::null() };
+        // SAFETY: registers of the file (decoding saw to it).
+        unsafe { self.kernels.span(low, high, exec, step) }
+    }
+
+    /// Between memory and an instruction's data registers.
+    ///
+    /// # Safety
+    /// What active lanes access must be checked.
+    #[inline(always)]
+    unsafe fn transfer(&mut self, inst: &Inst, access: Access, lanes: Move) -> bool {
+        let file = self.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+        // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
+        unsafe {
+            match (access, inst.src[1]) {
+                (Access::Load { bytes, extend }, _) => lanes.load(file.add(inst.dst as usize), bytes, extend),
+                (Access::Store { bytes, high }, Src::Vgpr(r)) => {
+                    lanes.store(file.add(r as usize), bytes, high)
+                }
+                _ => return false,
+            }
+        }
+        true
+    }
+}
