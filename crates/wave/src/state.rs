@@ -3,7 +3,9 @@
 use crate::engine::Counters;
 use crate::group::GroupShared;
 use crate::mem::RangeCache;
+use crate::observe::Observer;
 use crate::trap::Watch;
+use std::sync::Arc;
 use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
 use wavemill_sem::hwreg::status;
@@ -84,6 +86,8 @@ pub struct Wave {
     pub gather_exceptions: bool,
     /// Addresses whose accesses are reported in TRAPSTS, by the number of the watch.
     pub watches: Option<Box<[Option<Watch>; 4]>>,
+    /// Who looks on.
+    pub observer: Option<Arc<dyn Observer>>,
     /// What S_INCPERFLEVEL and S_DECPERFLEVEL count.
     pub perf_levels: [u32; 16],
     /// Scalar registers the wave has, VCC and the like included, as its kernel descriptor says. More than there can be
@@ -123,6 +127,7 @@ impl Wave {
             trapsts: 0,
             gather_exceptions: false,
             watches: None,
+            observer: None,
             perf_levels: [0; 16],
             sgpr_count: 0,
             tba: 0,
@@ -157,6 +162,7 @@ impl Wave {
         self.trapsts = 0;
         self.gather_exceptions = false;
         self.watches = None;
+        self.observer = None;
         self.perf_levels = [0; 16];
         self.sgpr_count = u8::MAX;
         self.tba = 0;

@@ -31,14 +31,16 @@ pub(crate) struct Source {
     pub stride: u8,
     /// Dwords from the first register to the second: 64 for registers, 16 for a value.
     pub hi: u8,
+    /// For a scalar register: its code. The value is put into the temporary first ([`LaneOp::scalars`]).
+    pub code: u8,
 }
 
 impl Source {
     pub const fn register(r: u16) -> Source {
-        Source { at: r as u32 * 64, base: Base::File, stride: 16, hi: 64 }
+        Source { at: r as u32 * 64, base: Base::File, stride: 16, hi: 64, code: 0 }
     }
     const fn uniform(base: Base, at: u32) -> Source {
-        Source { at, base, stride: 0, hi: 16 }
+        Source { at, base, stride: 0, hi: 16, code: 0 }
     }
     /// The temporary of a source, laid out like the source itself.
     const fn temporary(i: usize, like: Source) -> Source {
@@ -47,7 +49,7 @@ impl Source {
 }
 
 /// Dwords of a temporary source.
-const TEMP_SOURCE: u32 = 2 * 64;
+pub(crate) const TEMP_SOURCE: u32 = 2 * 64;
 /// Where the temporary result is.
 pub(crate) const TEMP_RESULT: u32 = 3 * TEMP_SOURCE;
 
@@ -78,6 +80,8 @@ pub(crate) struct LaneOp {
     pub compare: Compare,
     /// Index of an [`Extra`] plus one.
     pub extra: u16,
+    /// Sources that are scalar registers, as they are: a bit for each, and four bits up one for each of two dwords.
+    pub scalars: u8,
     pub src: [Source; 3],
     /// Dwords from the file to the first result register, or [`TEMP_RESULT`] if there is a merge.
     pub dst: u32,
@@ -176,6 +180,7 @@ impl LaneOps {
             op: inst.op,
             compare,
             extra: 0,
+            scalars: 0,
             src: [Source::register(0); 3],
             dst: inst.dst as u32 * 64,
             sdst: inst.sdst,
@@ -205,6 +210,10 @@ impl LaneOps {
             let moves = i == 0 && inst.modifiers.dpp.is_some();
             op.src[i] = match from {
                 From::Source(s) if change == Change::None && !moves => s,
+                From::Sgpr(code) if change == Change::None => {
+                    op.scalars |= (1 | (long as u8) << 4) << i;
+                    Source { code, ..Source::temporary(i, like) }
+                }
                 _ => {
                     extra.prepare[i] = Some(Prepare { from, long, change });
                     Source::temporary(i, like)

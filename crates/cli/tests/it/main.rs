@@ -1,5 +1,6 @@
 //! One test binary for the command.
 
+mod bench;
 mod objects;
 mod run;
 

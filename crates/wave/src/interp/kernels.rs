@@ -8,7 +8,7 @@
 use super::quick::Span;
 use crate::simd::{Bits, Simd, V16, portable::P16};
 use crate::state::Vgpr;
-use crate::strip::{Base, Dpp, Extra, From, LaneOp, Source, Splat, TEMP_RESULT, Task};
+use crate::strip::{Base, Dpp, Extra, From, LaneOp, Source, TEMP_RESULT, TEMP_SOURCE, Task};
 use std::marker::PhantomData;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
@@ -24,12 +24,11 @@ pub(crate) struct Temps {
 
 /// What a strip works on. The pointers are valid for the call, the registers and temporaries aligned to 64 bytes.
 pub(crate) struct Env<'a> {
-    /// First lane of the first register of the file.
-    pub file: *mut u32,
+    /// By [`Base`]: the first lane of the first register of the file, the block's constants ([`crate::strip::Splat`]), the temporaries
+    /// ([`Temps`]).
+    pub bases: [*mut u32; 3],
     /// The 128 scalar registers.
     pub sgprs: *mut u32,
-    pub temps: *mut Temps,
-    pub consts: &'a [Splat],
     pub extras: &'a [Extra],
     /// Values of [`From::Special`] sources.
     pub special: [u64; 3],
@@ -41,12 +40,8 @@ pub(crate) struct Env<'a> {
 
 impl Env<'_> {
     #[inline(always)]
-    unsafe fn base(&self, base: Base) -> *const u32 {
-        match base {
-            Base::File => self.file,
-            Base::Consts => self.consts.as_ptr().cast(),
-            Base::Temps => self.temps.cast(),
-        }
+    fn base(&self, base: Base) -> *mut u32 {
+        self.bases[base as usize]
     }
 
     /// Two scalar registers; the last one has no successor.
@@ -101,7 +96,7 @@ impl<'a, V: V16, const FAST: bool> Kernel<'a, V, FAST> {
     fn source(&self, i: usize) -> (*const u32, Source) {
         let s = self.op.src[i];
         // SAFETY: offsets lie inside what the base points to (decoding saw to it).
-        unsafe { (self.env.base(s.base).add(s.at as usize), s) }
+        unsafe { (self.env.base(s.base).add(s.at as usize).cast_const(), s) }
     }
 
     #[inline(always)]
@@ -122,9 +117,9 @@ impl<'a, V: V16, const FAST: bool> Kernel<'a, V, FAST> {
     /// The first register of the result.
     #[inline(always)]
     fn result(&self) -> *mut u32 {
-        let (file, temps) = (self.env.file, self.env.temps.cast::<u32>());
+        let base = if self.op.merges { Base::Temps } else { Base::File };
         // SAFETY: a register of the file or of the temporaries.
-        unsafe { if self.op.merges { temps } else { file }.add(self.op.dst as usize) }
+        unsafe { self.env.base(base).add(self.op.dst as usize) }
     }
 
     #[inline(always)]
@@ -278,6 +273,10 @@ unsafe fn strip<V: V16, const FAST: bool>(ops: &[LaneOp], env: &Env, handlers: &
         }
         // SAFETY: the caller's promise about `env`; the handlers are of this back end.
         let mut exec = unsafe { env.exec() };
+        if op.scalars != 0 {
+            // SAFETY: as above.
+            unsafe { splat_scalars::<V>(op, env) };
+        }
         let extra = if op.extra == 0 { None } else { env.extras.get(op.extra as usize - 1) };
         if let Some(extra) = extra {
             // SAFETY: as above.
@@ -305,6 +304,21 @@ unsafe fn strip<V: V16, const FAST: bool>(ops: &[LaneOp], env: &Env, handlers: &
     ops.len()
 }
 
+/// Puts scalar registers into the temporaries of their sources.
+#[inline(always)]
+unsafe fn splat_scalars<V: V16>(op: &LaneOp, env: &Env) {
+    for (i, s) in op.src.iter().enumerate().filter(|(i, _)| op.scalars >> i & 1 != 0) {
+        // SAFETY: scalar codes are below 128; `pair` looks no further.
+        unsafe {
+            let (p, value) = (env.base(Base::Temps).add(s.at as usize), env.pair(s.code));
+            V::splat(value as u32).store(p);
+            if op.scalars >> (i + 4) & 1 != 0 {
+                V::splat((value >> 32) as u32).store(p.add(16));
+            }
+        }
+    }
+}
+
 /// What the fast instance knows about modes and modifiers. Common instructions that do not clamp look at nothing else.
 #[inline(always)]
 fn usual(ieee: bool, level: Level) -> Context {
@@ -320,7 +334,7 @@ unsafe fn prepare<V: V16>(env: &Env, extra: &Extra, exec: u64) -> u64 {
         let Some(p) = p else { continue };
         // SAFETY: the temporary of source `i`; scalar codes are below 128; other sources are as for kernels.
         unsafe {
-            let out = env.temps.cast::<[[Vgpr; 2]; 3]>().cast::<[Vgpr; 2]>().add(i).cast::<u32>();
+            let out = env.base(Base::Temps).add(TEMP_SOURCE as usize * i);
             let (source, hi, chunks) = match p.from {
                 From::Sgpr(code) => {
                     let value = env.pair(code);
@@ -340,7 +354,7 @@ unsafe fn prepare<V: V16>(env: &Env, extra: &Extra, exec: u64) -> u64 {
                 }
                 From::Source(s) => {
                     let chunks = if s.stride == 0 { 1 } else { 4 };
-                    (env.base(s.base).add(s.at as usize), s.hi as usize, chunks)
+                    (env.base(s.base).add(s.at as usize).cast_const(), s.hi as usize, chunks)
                 }
             };
             let source = match (&extra.dpp, i) {
@@ -388,8 +402,8 @@ unsafe fn finish<V: V16>(env: &Env, extra: &Extra, exec: u64) {
     for c in 0..4 {
         // SAFETY: aligned registers of the temporaries and the file.
         unsafe {
-            let r = V::load(env.temps.cast::<u32>().add(TEMP_RESULT as usize + 16 * c));
-            let p = env.file.add(dst as usize + 16 * c);
+            let r = V::load(env.base(Base::Temps).add(TEMP_RESULT as usize + 16 * c));
+            let p = env.base(Base::File).add(dst as usize + 16 * c);
             merge.apply(r, V::load(p)).store_active(Bits((exec >> (16 * c)) as u16), p);
         }
     }
@@ -568,6 +582,10 @@ use crate::simd::{avx2::Y16, avx512::Z16};
 backend!(AVX512, Z16, with_avx512, fast, #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
 #[cfg(target_arch = "x86_64")]
 backend!(AVX2, Y16, with_avx2, fast, #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+#[cfg(target_arch = "aarch64")]
+use crate::simd::neon::N16;
+#[cfg(target_arch = "aarch64")]
+backend!(NEON, N16, with_neon, fast,);
 // Arrays gain nothing from a fast instance, and it is long.
 backend!(PORTABLE, P16, portable, any,);
 
@@ -578,6 +596,8 @@ pub(crate) fn kernels(simd: Simd) -> &'static Kernels {
         Simd::Avx512 => &AVX512,
         #[cfg(target_arch = "x86_64")]
         Simd::Avx2 => &AVX2,
+        #[cfg(target_arch = "aarch64")]
+        Simd::Neon => &NEON,
         _ => &PORTABLE,
     }
 }

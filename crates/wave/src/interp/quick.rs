@@ -180,12 +180,11 @@ impl Exec<'_> {
         let base = if inst.row.enc == Enc::Mubuf { base & 0xffff_ffff_ffff } else { base };
         let first = base.wrapping_add(span.least as u64);
         let len = (span.greatest - span.least) as u64 + bytes as u64;
-        if guest::check(&mut self.wave.cache, self.memory, first, len, write).is_err() {
-            return false;
-        }
+        let Ok(p) = guest::check(&mut self.wave.cache, self.memory, first, len, write) else { return false };
         let offsets = self.wave.vgprs[address as usize].0;
-        let consecutive = span.consecutive && first & 3 == 0;
-        let all = Move { base: base as *mut u8, offsets: &offsets, exec, consecutive };
+        let consecutive = span.consecutive && p.addr() & 3 == 0;
+        // Offsets count from the base, which may lie outside the allocation.
+        let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &offsets, exec, consecutive };
         // SAFETY: all bytes between the first and the last are checked.
         unsafe { self.transfer(inst, access, all) }
     }

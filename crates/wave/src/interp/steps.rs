@@ -2,6 +2,7 @@
 
 use super::{Exec, Next};
 use crate::engine::{Event, Fault, FaultKind};
+use crate::observe;
 use crate::program::{Block, Inst, Run, Src};
 use crate::strip;
 use crate::trap::Cause;
@@ -21,7 +22,11 @@ impl Exec<'_> {
         self.block = pc;
         let (before, privileged) = (self.wave.mode, self.wave.privileged());
         let raised = self.raised(inst);
+        self.show(pc, inst);
         let next = self.run_block(pc, block);
+        if let (Next::Stop(event), Some(observer)) = (&next, &self.wave.observer) {
+            observer.stopped(self.wave, event);
+        }
         if matches!(next, Next::Stop(Event::Fault(_) | Event::End)) {
             return next;
         }
@@ -45,6 +50,18 @@ impl Exec<'_> {
             self.mode_changed();
         }
         next
+    }
+
+    /// Shows the observer an instruction.
+    fn show(&self, pc: u64, inst: &Inst) {
+        let Some(observer) = &self.wave.observer else { return };
+        let touched = match (inst.run, inst.access) {
+            (Run::Memory, Some(access)) if !self.skips_vector() => self.touched(inst, access),
+            _ => Vec::new(),
+        };
+        let next =
+            observe::Next { pc, row: inst.row, bits: inst.bits, access: inst.access, touched: &touched };
+        observer.instruction(self.wave, &next);
     }
 
     fn traps(&self) -> bool {

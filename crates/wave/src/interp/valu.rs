@@ -62,10 +62,12 @@ impl Exec<'_> {
     #[inline(always)]
     fn env<'b>(&mut self, block: &'b Block) -> Env<'b> {
         Env {
-            file: self.wave.vgprs.as_mut_ptr().cast(),
+            bases: [
+                self.wave.vgprs.as_mut_ptr().cast(),
+                block.lane_ops.consts.as_ptr().cast_mut().cast(),
+                (&raw mut *self.temps).cast(),
+            ],
             sgprs: self.wave.sgprs.as_mut_ptr(),
-            temps: &raw mut *self.temps,
-            consts: &block.lane_ops.consts,
             extras: &block.lane_ops.extras,
             special: [0; 3],
             mode: self.mode,

@@ -1,7 +1,7 @@
 //! Sixteen lanes of data: the values the interpreter runs `sem`'s meanings on.
 //!
-//! Three back ends with the same bits: AVX-512, AVX2 with FMA, and plain arrays (which a compiler for AArch64 turns into
-//! NEON). The host is asked once; `WAVEMILL_SIMD=avx512|avx2|portable` overrides.
+//! Four back ends with the same bits: AVX-512, AVX2 with FMA, NEON, and plain arrays. The host is asked once;
+//! `WAVEMILL_SIMD=avx512|avx2|neon|portable` overrides.
 
 /// Operators of a type made of vector registers, each an intrinsic on every register.
 #[allow(unused_macros)] // the portable back end has none
@@ -12,6 +12,7 @@ macro_rules! operators {
             #[inline(always)]
             fn $method(self, b: $ty) -> $ty {
                 // SAFETY: only reached from the back end's own instance.
+                #[allow(unused_unsafe)] // NEON is always there
                 unsafe { operators!(@each $ty $fields $f self b) }
             }
         })*
@@ -30,6 +31,8 @@ macro_rules! operators {
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+#[cfg(target_arch = "aarch64")]
+pub(crate) mod neon;
 pub(crate) mod portable;
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -43,6 +46,8 @@ pub enum Simd {
     Avx512,
     /// Two ymm per 16 lanes.
     Avx2,
+    /// Four NEON registers per 16 lanes.
+    Neon,
     /// Arrays.
     Portable,
 }
@@ -72,6 +77,9 @@ impl Simd {
                 all.push(Simd::Avx2);
             }
         }
+        if cfg!(target_arch = "aarch64") {
+            all.push(Simd::Neon);
+        }
         all.push(Simd::Portable);
         all
     }
@@ -91,6 +99,7 @@ impl Simd {
         match self {
             Simd::Avx512 => "avx512",
             Simd::Avx2 => "avx2",
+            Simd::Neon => "neon",
             Simd::Portable => "portable",
         }
     }

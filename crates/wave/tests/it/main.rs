@@ -11,6 +11,7 @@ mod images;
 mod integers;
 mod matrices;
 mod memory;
+mod observe;
 mod random;
 mod samples;
 mod shares;
