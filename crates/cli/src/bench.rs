@@ -266,11 +266,15 @@ fn measure(kernel: &Kernel, simd: Simd, seconds: f64) -> Result<Measured, String
             event => Err(format!("{event:?}")),
         }
     };
-    // The first rounds decode, and say how many fill the time.
-    let (_, first) = round(200)?;
-    let count = (seconds / first * 200.0).clamp(200.0, 1e9) as u32;
-    let (instructions, seconds) = round(count)?;
-    Ok(Measured { kernel: kernel.name, simd, instructions, seconds })
+    // The first rounds decode. Clocks may be coarse: rounds double until they take a good part of the time.
+    let mut count = 1000;
+    loop {
+        let (instructions, taken) = round(count)?;
+        if taken >= seconds / 2.0 || count >= u32::MAX / 2 {
+            return Ok(Measured { kernel: kernel.name, simd, instructions, seconds: taken });
+        }
+        count *= 2;
+    }
 }
 
 /// Seconds this process has had on a CPU where the system says so, else since the first call.
