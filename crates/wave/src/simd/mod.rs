@@ -11,8 +11,8 @@ macro_rules! operators {
             type Output = $ty;
             #[inline(always)]
             fn $method(self, b: $ty) -> $ty {
-                // SAFETY: only reached from the back end's own instance.
                 #[allow(unused_unsafe)] // NEON is always there
+                // SAFETY: only reached from the back end's own instance.
                 unsafe { operators!(@each $ty $fields $f self b) }
             }
         })*

@@ -17,8 +17,8 @@ operators!(N16(0, 1, 2, 3): Add add vaddq_u32; Sub sub vsubq_u32; Mul mul vmulq_
 /// Applies a function to each register.
 macro_rules! each {
     ($f:ident($($a:expr),*)) => {
-        // SAFETY: every AArch64 host has NEON.
         #[allow(unused_unsafe)]
+        // SAFETY: every AArch64 host has NEON.
         unsafe {
             N16($f($($a.0),*), $f($($a.1),*), $f($($a.2),*), $f($($a.3),*))
         }
@@ -83,8 +83,8 @@ const BITS: [u32; 4] = [1, 2, 4, 8];
 /// A bit for each lane that is all ones.
 #[inline(always)]
 fn gather(m: N16) -> Bits {
-    // SAFETY: every AArch64 host has NEON; the constant has four numbers.
     #[allow(unused_unsafe)]
+    // SAFETY: every AArch64 host has NEON; the constant has four numbers.
     unsafe {
         let bits = vld1q_u32(BITS.as_ptr());
         let part = vandq_u32(m.0, bits);
@@ -97,8 +97,8 @@ fn gather(m: N16) -> Bits {
 /// All ones in the lanes of a mask.
 #[inline(always)]
 fn spread(mask: Bits) -> N16 {
-    // SAFETY: every AArch64 host has NEON; the constant has four numbers.
     #[allow(unused_unsafe)]
+    // SAFETY: every AArch64 host has NEON; the constant has four numbers.
     unsafe {
         let (all, bits) = (vdupq_n_u32(mask.0 as u32), vld1q_u32(BITS.as_ptr()));
         N16(
@@ -115,8 +115,8 @@ impl Word for N16 {
     type Long = Wide<N16>;
     #[inline(always)]
     fn splat(n: u32) -> Self {
-        // SAFETY: every AArch64 host has NEON.
         #[allow(unused_unsafe)]
+        // SAFETY: every AArch64 host has NEON.
         let v = unsafe { vdupq_n_u32(n) };
         N16(v, v, v, v)
     }

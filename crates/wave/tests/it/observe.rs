@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex};
 use wavemill_wave::observe::{Next, Observer};
 use wavemill_wave::{Event, Simd, Wave};
 
+/// A mnemonic, and what was touched.
+type Seen = (&'static str, Vec<(u64, u64)>);
+
 #[derive(Default)]
 struct Log {
-    seen: Mutex<Vec<(&'static str, Vec<(u64, u64)>)>>,
+    seen: Mutex<Vec<Seen>>,
     stops: Mutex<Vec<Event>>,
 }
 
