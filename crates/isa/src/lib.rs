@@ -17,6 +17,7 @@ pub mod target;
 pub use decode::{DecodeError, Decoder};
 pub use encoding::{Field, Inst};
 pub use r#gen::op::Op;
+pub use r#gen::operations::OPERATIONS;
 pub use r#gen::rows::ROWS;
 pub use row::{Access, Class, Enc, Form, Kind, Operand, Role, Row, Ty, flag};
 pub use target::{Level, Processor, Target};

@@ -437,6 +437,11 @@ static PADDED: [[u8; 32]; crate::ROWS.len()] = {
 };
 
 impl Row {
+    /// What it does, in words.
+    pub fn operation(&self) -> &'static str {
+        crate::OPERATIONS[self.op as usize]
+    }
+
     /// The row's place in [`crate::ROWS`].
     pub fn index(&self) -> usize {
         (std::ptr::from_ref(self) as usize - crate::ROWS.as_ptr() as usize) / size_of::<Row>()

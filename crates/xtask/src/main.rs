@@ -1,10 +1,13 @@
-//! Chores of the project: `cargo xtask gen` writes the generated code (`--check` only says whether it is up to date),
-//! `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs other people's
-//! software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU instructions.
+//! Chores of the project: `cargo xtask gen` writes the generated code and the reference pages (`--check` only says whether
+//! they are up to date), `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs
+//! other people's software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU
+//! instructions.
 #![allow(missing_docs)]
 
 mod acid;
 mod llvm;
+mod operations;
+mod pages;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -19,28 +22,39 @@ fn root() -> PathBuf {
         .to_owned()
 }
 
-/// Every generated file with its content.
-fn generated() -> Result<Vec<(PathBuf, String)>, String> {
+/// Every generated file of Rust with its content.
+fn code() -> Result<Vec<(PathBuf, String)>, String> {
     let mut lines = Vec::new();
     for enc in Enc::ALL {
         let file = format!("isa/{}.isa", enc.name().to_lowercase());
         let text = std::fs::read_to_string(root().join(&file)).map_err(|e| format!("{file}: {e}"))?;
         lines.extend(table::parse(&file, &text)?);
     }
+    let ops = table::ops(&lines);
+    let rows: Vec<(&str, &str)> =
+        ops.iter().zip(&lines).map(|(op, l)| (op.as_str(), l.name.as_str())).collect();
+    let file = "isa/operations.txt";
+    let text = std::fs::read_to_string(root().join(file)).map_err(|e| format!("{file}: {e}"))?;
+    let operations = operations::texts(file, &rows, &text)?;
     let out = root().join("crates/isa/src/gen");
-    Ok(vec![(out.join("rows.rs"), table::emit(&lines)), (out.join("op.rs"), table::emit_ops(&lines))])
+    Ok(vec![
+        (out.join("rows.rs"), table::emit(&lines)),
+        (out.join("op.rs"), table::emit_ops(&lines)),
+        (out.join("operations.rs"), operations::emit(&operations)),
+    ])
 }
 
 fn run(args: &[String]) -> Result<(), String> {
     match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        // The pages are made from the compiled table: when that changed, it takes a second run.
+        ["gen"] if write(&code()?)? > 0 => cargo(&["run", "--quiet", "--package", "xtask", "--", "gen"]),
         ["gen"] => {
-            for (path, text) in generated()? {
-                if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
-                    std::fs::write(&path, text).map_err(|e| format!("{}: {e}", path.display()))?;
-                    println!("wrote {}", path.strip_prefix(root()).unwrap_or(&path).display());
-                }
-            }
-            Ok(())
+            let pages = pages::pages(&root())?;
+            write(&pages)?;
+            stray(&pages)?.iter().try_for_each(|path| {
+                println!("removed {}", path.display());
+                std::fs::remove_file(path).map_err(|e| format!("{}: {e}", path.display()))
+            })
         }
         ["gen", "--check"] => check(),
         ["mcdiff"] => llvm::mcdiff(&release()?, 1, 20_000),
@@ -60,40 +74,64 @@ fn run(args: &[String]) -> Result<(), String> {
 
 /// Compares the interpreter with the plain model of the ALU instructions (crate `wavemill-model`, example `model`).
 fn model(args: &[&str]) -> Result<(), String> {
+    let mut command: Vec<&str> =
+        "run --release --quiet --package wavemill-model --example model --".split(' ').collect();
+    command.extend(args);
+    cargo(&command)
+}
+
+/// Writes what has changed and says how many files that were.
+fn write(files: &[(PathBuf, String)]) -> Result<usize, String> {
+    let mut count = 0;
+    for (path, text) in files.iter().filter(|(path, text)| stale(path, text)) {
+        let error = |e: std::io::Error| format!("{}: {e}", path.display());
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(error)?;
+        std::fs::write(path, text).map_err(error)?;
+        println!("wrote {}", path.strip_prefix(root()).unwrap_or(path).display());
+        count += 1;
+    }
+    Ok(count)
+}
+
+fn stale(path: &Path, text: &str) -> bool {
+    std::fs::read_to_string(path).ok().as_deref() != Some(text)
+}
+
+/// Pages of instructions that are no more.
+fn stray(pages: &[(PathBuf, String)]) -> Result<Vec<PathBuf>, String> {
+    let entries = std::fs::read_dir(root().join("docs/isa")).map_err(|e| format!("docs/isa: {e}"))?;
+    let all = entries.map(|e| e.map(|e| e.path())).collect::<Result<Vec<_>, _>>();
+    let known: std::collections::BTreeSet<&PathBuf> = pages.iter().map(|(path, _)| path).collect();
+    Ok(all.map_err(|e| format!("docs/isa: {e}"))?.into_iter().filter(|p| !known.contains(p)).collect())
+}
+
+/// Runs cargo.
+fn cargo(args: &[&str]) -> Result<(), String> {
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    cargo
-        .current_dir(root())
-        .args("run --release --quiet --package wavemill-model --example model --".split(' '));
-    match cargo.args(args).status() {
+    match cargo.current_dir(root()).args(args).status() {
         Ok(s) if s.success() => Ok(()),
-        Ok(_) => Err("the interpreter and the model differ".into()),
-        Err(e) => Err(format!("cargo: {e}")),
+        Ok(s) => Err(format!("cargo {}: {s}", args.join(" "))),
+        Err(e) => Err(format!("cargo {}: {e}", args.join(" "))),
     }
 }
 
 /// Builds the `wavemill` command and the library that `wavemill exec` puts in place; says where the command is.
 fn release() -> Result<PathBuf, String> {
-    let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    let packages = ["--package", "wavemill", "--package", "wavemill-hsa"];
-    let status = cargo.current_dir(root()).args(["build", "--release", "--quiet"]).args(packages).status();
-    match status {
-        Ok(s) if s.success() => {
-            let target =
-                std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
-            Ok(target.join("release/wavemill"))
-        }
-        Ok(s) => Err(format!("cargo build: {s}")),
-        Err(e) => Err(format!("cargo build: {e}")),
-    }
+    cargo(&["build", "--release", "--quiet", "--package", "wavemill", "--package", "wavemill-hsa"])?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    Ok(target.join("release/wavemill"))
 }
 
 fn check() -> Result<(), String> {
-    for (path, text) in generated()? {
-        if std::fs::read_to_string(&path).ok().as_deref() != Some(&text) {
-            return Err(format!("{} is stale: run `cargo xtask gen`", path.display()));
-        }
+    let pages = pages::pages(&root())?;
+    let stray = stray(&pages)?;
+    let mut files = code()?;
+    files.extend(pages);
+    let stale = files.iter().find(|(path, text)| stale(path, text)).map(|(path, _)| path);
+    match stale.or(stray.first()) {
+        Some(path) => Err(format!("{} is stale: run `cargo xtask gen`", path.display())),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn main() -> ExitCode {

@@ -1,0 +1,118 @@
+//! What a page about an instruction says: `wavemill isa explain` prints it, `cargo xtask gen` writes it into `docs/isa/`.
+//!
+//! A [`Page`] is made from the instruction table alone and knows nothing of how it will look; [`Page::text`] and
+//! [`Page::markdown`] lay it out.
+
+mod layout;
+mod words;
+
+pub use layout::{Block, Page};
+pub use words::{access, forms, names, opcode_runs, operand, operands, ty};
+
+use wavemill_isa::row::{counter, flag, state};
+use wavemill_isa::{Kind, Row, encoding, lookup};
+use wavemill_sem::fidelity::{Fidelity, fidelity};
+
+/// The page of a mnemonic; `None` if no instruction has it. Where generations have instructions of their own under one
+/// mnemonic, all of them are there.
+pub fn page(mnemonic: &str) -> Option<Page> {
+    let rows: Vec<&Row> = lookup::by_name(mnemonic).collect();
+    let mut page = Page::new(rows.first()?.name);
+    for row in &rows {
+        if rows.len() > 1 {
+            let levels: Vec<String> = opcode_runs(row).into_iter().map(|r| r.levels).collect();
+            page.push("On", Block::Text(format!("{}, {}", levels.join(", "), row.enc.name())));
+        }
+        describe(row, &mut page);
+    }
+    Some(page)
+}
+
+fn describe(row: &Row, page: &mut Page) {
+    let syntax = format!("{} {}", row.name, operands(row));
+    page.push("Syntax", Block::Code(vec![syntax.trim_end().to_owned()]));
+    page.push("Operation", Block::Text(row.operation().to_owned()));
+    let encodings = opcode_runs(row).into_iter().map(|run| {
+        let mut others: Vec<String> = Vec::new();
+        for form in forms(row, run.last) {
+            others.push(match form {
+                "VOP3" => format!("VOP3 opcode {}", encoding::vop3_opcode(row.enc, run.opcode, run.last)),
+                form => form.to_owned(),
+            });
+        }
+        let opcode = format!("{0} ({0:#x})", run.opcode);
+        vec![run.levels, row.enc.name().to_owned(), opcode, others.join(", ")]
+    });
+    page.push("Encodings", Block::table(&["generation", "encoding", "opcode", "also as"], encodings));
+    if !row.operands.is_empty() {
+        let lines = row.operands.iter().map(|o| {
+            let place = match o.ty.kind {
+                Kind::Imm => "in the encoding".to_owned(),
+                _ if o.ty.dwords() == 1 => "1 register".to_owned(),
+                _ => format!("{} registers", o.ty.dwords()),
+            };
+            let use_ = if o.ty.kind == Kind::Imm { "" } else { access(o.access) };
+            vec![o.role.name().to_owned(), ty(o.ty), place, use_.to_owned()]
+        });
+        page.push("Operands", Block::table(&["operand", "type", "place", "access"], lines));
+    }
+    let upper =
+        |bits| names(bits, state::NAMES).iter().map(|s| s.to_uppercase()).collect::<Vec<_>>().join(", ");
+    let counters: Vec<String> =
+        names(row.counters, counter::NAMES).iter().map(|c| format!("{c}cnt")).collect();
+    let effects =
+        [("reads", upper(row.reads)), ("writes", upper(row.writes)), ("counted by", counters.join(", "))];
+    let effects: Vec<_> = effects.into_iter().filter(|(_, what)| !what.is_empty()).collect();
+    if !effects.is_empty() {
+        let lines = effects.into_iter().map(|(how, what)| vec![how.to_owned(), what]);
+        page.push("Beside its operands", Block::table(&["", ""], lines));
+    }
+    let attributes: Vec<&str> =
+        flag::NAMES.iter().filter(|(_, b)| row.flags & b != 0).map(|(n, _)| *n).collect();
+    if !attributes.is_empty() {
+        page.push("Attributes", Block::Text(attributes.join(", ")));
+    }
+    let execution = match fidelity(row) {
+        Fidelity::Exact => "exact: bit for bit what the manual says",
+        Fidelity::Approximate => "approximate: within the bound the hardware gives",
+        Fidelity::Unsupported => "not executed yet",
+    };
+    page.push("Execution", Block::Text(execution.to_owned()));
+    if !row.section.is_empty() {
+        page.push("Manual", Block::Text(format!("MI200 instruction set manual, section {}", row.section)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wavemill_isa::ROWS;
+
+    #[test]
+    fn every_instruction_has_a_page() {
+        for row in &ROWS {
+            let page = page(row.name).expect(row.name);
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words(&page.text()).contains(&words(row.operation())), "{}", row.name);
+        }
+        assert!(page("v_nonsense").is_none());
+    }
+
+    #[test]
+    fn a_page_as_text_and_as_markdown() {
+        let page = page("s_bitset1_b64").unwrap();
+        let text = page.text();
+        for line in [
+            "s_bitset1_b64\n",
+            "  s_bitset1_b64 sdst, ssrc0\n",
+            "Operation\n  D[S0[5:0]] = 1, other bits stay\n",
+            "  gfx6 to gfx7    SOP1  30 (0x1e)\n",
+        ] {
+            assert!(text.contains(line), "{line:?} in\n{text}");
+        }
+        let markdown = page.markdown();
+        for line in ["# s_bitset1_b64\n", "## Encodings\n", "| gfx6 to gfx7 | SOP1 | 30 (0x1e) |"] {
+            assert!(markdown.contains(line), "{line:?} in\n{markdown}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Writes the ISA reference `docs/isa/`: a page per mnemonic and an index.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use wavemill_isa::{Enc, ROWS};
+use wavemill_reference::{Block, page};
+
+/// Examples on a page; more would not help.
+const EXAMPLES: usize = 8;
+
+/// The mnemonic of a line of assembly, without an encoding's suffix.
+fn mnemonic(line: &str) -> Option<&str> {
+    let word = line.split_whitespace().next()?;
+    Some(["_e32", "_e64", "_sdwa", "_dpp"].iter().find_map(|s| word.strip_suffix(s)).unwrap_or(word))
+}
+
+/// Lines with the bytes llvm-mc gives them, by mnemonic: `crates/asm/tests/instructions/instructions.tsv`.
+fn examples(root: &Path) -> Result<BTreeMap<String, Vec<Vec<String>>>, String> {
+    let file = root.join("crates/asm/tests/instructions/instructions.tsv");
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+    let mut out: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
+    for line in text.lines() {
+        let mut columns = line.split('\t');
+        let source = columns.next().unwrap_or_default();
+        let bytes: Vec<&str> = columns.filter(|c| !c.is_empty()).collect();
+        let Some(name) = mnemonic(source).filter(|_| !bytes.is_empty()) else { continue };
+        let found = out.entry(name.to_owned()).or_default();
+        if found.len() < EXAMPLES {
+            found.push(vec![source.to_owned(), bytes.join(", ")]);
+        }
+    }
+    Ok(out)
+}
+
+/// The filetests of crate `wave` that execute a mnemonic.
+fn filetests(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.join("crates/wave/tests/files")];
+    while let Some(folder) = folders.pop() {
+        let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        for entry in entries {
+            let path = entry.map_err(|e| e.to_string())?.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "s") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
+        for name in text.lines().filter(|l| !l.starts_with(';')).filter_map(mnemonic) {
+            let list = out.entry(name.to_owned()).or_default();
+            if list.last() != Some(&shown) {
+                list.push(shown.clone());
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// The test that runs every instruction of an encoding, whatever filetests there are beside it.
+fn property_test(enc: Enc) -> Option<&'static str> {
+    Some(match enc {
+        Enc::Sop1 | Enc::Sop2 | Enc::Sopk | Enc::Sopc | Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p | Enc::Vopc => {
+            "crates/model/tests/second_opinion.rs"
+        }
+        Enc::Mfma => "crates/wave/tests/it/matrices.rs",
+        Enc::Smem | Enc::Smrd | Enc::Ds | Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => {
+            "crates/wave/tests/it/memory.rs"
+        }
+        Enc::Mtbuf => "crates/wave/tests/it/formats.rs",
+        Enc::Mimg => "crates/wave/tests/it/images.rs",
+        _ => return None,
+    })
+}
+
+/// Every page with its content.
+pub fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
+    let examples = examples(root)?;
+    let filetests = filetests(root)?;
+    let folder = root.join("docs/isa");
+    let mut out = Vec::new();
+    let mut index = String::from(
+        "# Instruction set reference: GFX6 to GFX9\n\n\
+         Written by `cargo xtask gen` from the instruction table; `wavemill isa explain MNEMONIC` shows the same page in a\n\
+         terminal. Examples are lines that the test-suite compares with llvm-mc's bytes.\n",
+    );
+    for enc in Enc::ALL {
+        let mut names: Vec<&str> = ROWS.iter().filter(|r| r.enc == enc).map(|r| r.name).collect();
+        names.dedup();
+        let _ = writeln!(index, "\n## {}\n", enc.name());
+        let links: Vec<String> = names.iter().map(|n| format!("[{n}]({n}.md)")).collect();
+        let _ = writeln!(index, "{}", links.join(" ·\n"));
+    }
+    out.push((folder.join("README.md"), index));
+    let mut names: Vec<&str> = ROWS.iter().map(|r| r.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    for name in names {
+        let Some(mut page) = page(name) else { continue };
+        if let Some(found) = examples.get(name) {
+            page.push("Examples", Block::table(&["text", "bytes by generation"], found.iter().cloned()));
+        }
+        let mut tests = filetests.get(name).cloned().unwrap_or_default();
+        tests.extend(ROWS.iter().find(|r| r.name == name).and_then(|r| property_test(r.enc)).map(str::to_owned));
+        if !tests.is_empty() {
+            page.push("Tests", Block::Code(tests));
+        }
+        out.push((folder.join(format!("{name}.md")), page.markdown()));
+    }
+    Ok(out)
+}
