@@ -66,9 +66,15 @@ fn filetests(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
 /// The test that runs every instruction of an encoding, whatever filetests there are beside it.
 fn property_test(enc: Enc) -> Option<&'static str> {
     Some(match enc {
-        Enc::Sop1 | Enc::Sop2 | Enc::Sopk | Enc::Sopc | Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p | Enc::Vopc => {
-            "crates/model/tests/second_opinion.rs"
-        }
+        Enc::Sop1
+        | Enc::Sop2
+        | Enc::Sopk
+        | Enc::Sopc
+        | Enc::Vop1
+        | Enc::Vop2
+        | Enc::Vop3
+        | Enc::Vop3p
+        | Enc::Vopc => "crates/model/tests/second_opinion.rs",
         Enc::Mfma => "crates/wave/tests/it/matrices.rs",
         Enc::Smem | Enc::Smrd | Enc::Ds | Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => {
             "crates/wave/tests/it/memory.rs"
@@ -107,7 +113,9 @@ pub fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
             page.push("Examples", Block::table(&["text", "bytes by generation"], found.iter().cloned()));
         }
         let mut tests = filetests.get(name).cloned().unwrap_or_default();
-        tests.extend(ROWS.iter().find(|r| r.name == name).and_then(|r| property_test(r.enc)).map(str::to_owned));
+        tests.extend(
+            ROWS.iter().find(|r| r.name == name).and_then(|r| property_test(r.enc)).map(str::to_owned),
+        );
         if !tests.is_empty() {
             page.push("Tests", Block::Code(tests));
         }
