@@ -53,7 +53,7 @@ struct Test {
     roles: usize,
     global_only: bool,
     rules: Vec<Rule>,
-    /// An outcome that must be seen once in a while, or the test would show nothing.
+    /// An outcome that must be seen, or the test would show nothing: at wave scope, where roles play in order, it always is.
     see: Vec<(usize, usize, u32)>,
 }
 

@@ -2,7 +2,7 @@
 ; forbid 2.0=1 2.1=0
 ; forbid 2.0=2 2.1=0
 ; forbid 2.0=2 2.1=1
-; see 2.0=1
+; see 2.0=2 2.1=2
 ; One location: reads of a thread never go back behind what they have seen. Role 1's store follows role 0's.
 .macro role0
   store_relaxed x, one

@@ -1,6 +1,6 @@
 ; roles 2
 ; forbid 0.0=0 1.0=0
-; see 0.0=1
+; see 1.0=1
 ; Exchanges instead of stores.
 .macro role0
   v_mov_b32 v26, 1

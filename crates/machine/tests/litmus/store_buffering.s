@@ -1,6 +1,6 @@
 ; roles 2
 ; forbid 0.0=0 1.0=0
-; see 0.0=1
+; see 1.0=1
 ; Sequentially consistent: one of the loads sees the other's store.
 .macro role0
   store_seq_cst x, one

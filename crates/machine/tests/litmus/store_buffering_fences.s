@@ -1,6 +1,6 @@
 ; roles 2
 ; forbid 0.0=0 1.0=0
-; see 0.0=1
+; see 1.0=1
 ; Relaxed accesses with sequentially consistent fences between them.
 .macro role0
   store_relaxed x, one
