@@ -445,7 +445,7 @@ impl Job {
                 }
             }
             // The waves may have stored to a doorbell or to a signal that somebody sleeps on.
-            watch::look();
+            watch::look_if_free();
             let waiting = group.states.iter().filter(|s| **s == State::Barrier).count();
             let ended = group.states.iter().filter(|s| **s == State::Ended).count();
             if ended == group.states.len() {

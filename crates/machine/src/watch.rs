@@ -5,7 +5,7 @@
 
 use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A word that somebody sleeps on.
@@ -82,13 +82,23 @@ impl Drop for Registered {
     }
 }
 
+/// Wakes those whose word has changed, unless somebody else is at it: [`look`] follows when the dispatch ends.
+pub(crate) fn look_if_free() {
+    if COUNT.load(Ordering::SeqCst) > 0
+        && let Ok(sleepers) = SLEEPERS.try_lock()
+    {
+        wake_changed(sleepers);
+    }
+}
+
 /// Wakes those whose word has changed.
 pub(crate) fn look() {
-    if COUNT.load(Ordering::SeqCst) == 0 {
-        return;
+    if COUNT.load(Ordering::SeqCst) > 0 {
+        wake_changed(SLEEPERS.lock().unwrap_or_else(PoisonError::into_inner));
     }
-    // Somebody else looks: at the latest the end of the dispatch makes up for it.
-    let Ok(sleepers) = SLEEPERS.try_lock() else { return };
+}
+
+fn wake_changed(sleepers: MutexGuard<'_, Vec<Sleeper>>) {
     let mut events = false;
     for s in sleepers.iter().filter(|s| s.word.load(Ordering::Acquire) != s.seen) {
         if std::ptr::eq(s.bell, &EVENTS) {
