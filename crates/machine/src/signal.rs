@@ -118,6 +118,11 @@ pub(crate) fn extent() -> Option<(u64, u64)> {
 /// Forgets every signal. For the end of the runtime.
 pub(crate) fn reset() {
     if let Some(signals) = signals() {
+        // What is shared is not ours alone to clear.
+        let files = signals.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared: Vec<Signal> = files.keys().copied().collect();
+        drop(files);
+        shared.into_iter().for_each(Signal::leave);
         signals.waiting.reset();
         signals.slots.reset();
         signals.slots.take();

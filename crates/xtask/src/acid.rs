@@ -6,7 +6,8 @@
 //!
 //! A program says in comments at its top what is special about it: `// link: …` adds options for the compiler,
 //! `// exec: …` options for `wavemill exec`, `// kernels: FILE` a source to assemble whose code object is its argument,
-//! `// input: FILE` another file that is its argument, `// within: S` seconds that the best of five runs may take.
+//! `// input: FILE` another file that is its argument, `// within: S` seconds that the best of five runs may take
+//! (of processor time, should the machine be busy with other things).
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -228,6 +229,7 @@ fn build(item: &Item, cache: &Path, wavemill: &Path) -> Result<PathBuf, String> 
             let messages = String::from_utf8_lossy(&output.stderr);
             return Err(format!("{}\n{messages}", item.build.join(" ")));
         }
+        forget_older(cache, &stem);
         std::fs::rename(&unfinished, &program).map_err(|e| format!("{}: {e}", unfinished.display()))?;
     }
     if let Some(source) = &item.kernels {
@@ -241,6 +243,20 @@ fn build(item: &Item, cache: &Path, wavemill: &Path) -> Result<PathBuf, String> 
     Ok(program)
 }
 
+/// Removes what was built from other contents of the same sources.
+fn forget_older(cache: &Path, stem: &str) {
+    let Ok(entries) = std::fs::read_dir(cache) else { return };
+    for path in entries.filter_map(|e| Some(e.ok()?.path())) {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let hash = name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('-'));
+        let old = hash.is_some_and(|h| h.len() == 16 && h.bytes().all(|b| b.is_ascii_hexdigit()));
+        if old && path.extension().is_none_or(|e| e == "co") {
+            // What cannot be removed only takes room.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
 fn kernels_of(program: &Path) -> PathBuf {
     program.with_extension("co")
 }
@@ -248,15 +264,31 @@ fn kernels_of(program: &Path) -> PathBuf {
 /// Runs a program under `wavemill exec`, more than once if it has to be quick.
 fn execute(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     let Some(within) = item.within else { return once(item, program, wavemill) };
-    let mut best = f64::INFINITY;
+    let (mut best, mut least) = (f64::INFINITY, f64::INFINITY);
+    let mut notes = Vec::new();
     for _ in 0..5 {
-        let (seconds, notes) = once(item, program, wavemill)?;
+        let before = processor_time();
+        let (seconds, said) = once(item, program, wavemill)?;
         best = best.min(seconds);
+        least = least.min(processor_time() - before);
+        notes = said;
         if best <= within {
             return Ok((best, notes));
         }
     }
-    Err(format!("took {best:.3} s, not {within} s"))
+    if least <= within {
+        notes.push(format!("the machine is busy: {least:.2} s of processor time"));
+        return Ok((best, notes));
+    }
+    Err(format!("took {best:.3} s ({least:.2} s of processor time), not {within} s"))
+}
+
+/// Seconds of processor time that this process's ended children have taken (`/proc/[pid]/stat`, in hundredths).
+fn processor_time() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name, in parentheses, may hold spaces; cutime and cstime are the 14th and 15th fields after it.
+    let fields = stat.rsplit(')').next().unwrap_or("").split_whitespace();
+    fields.skip(13).take(2).filter_map(|f| f.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
 fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
