@@ -9,6 +9,7 @@ use crate::fault::Report;
 use crate::kernel::Kernel;
 use crate::launch::{Places, Plan, SCRATCH_GRANULE, SCRATCH_MAX_GRANULES, Scratch, user_sgprs};
 use crate::memory::{Region, Use};
+use crate::queue::Queue;
 use crate::schedule::Job;
 use std::fmt;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub struct Control<'a> {
     pub stop: &'a Arc<AtomicBool>,
     /// Compute units that may be used.
     pub units: u32,
+    /// Host threads help dispatches of higher priority first.
+    pub priority: u32,
     /// Somebody wants to know the CPU time, which takes longer to measure than a small kernel to run.
     pub timed: bool,
     /// Is told where the scratch is.
@@ -115,6 +118,7 @@ impl Machine {
         let control = Control {
             stop: &Arc::default(),
             units: self.profile().compute_units,
+            priority: Queue::NORMAL_PRIORITY,
             timed: true,
             placed: &|_| {},
             slow: None,

@@ -133,6 +133,7 @@ fn dispatch(
     let control = Control {
         stop: queue.stop(),
         units: queue.units(),
+        priority: queue.priority(),
         slow: Some(slow),
         timed: system.as_ref().is_some_and(|s| s.observed()),
         placed: &|scratch| {

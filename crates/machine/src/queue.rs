@@ -287,6 +287,7 @@ pub struct Queue {
     /// Compute units that may be used, one bit each.
     mask: Mutex<Vec<u32>>,
     units: AtomicU32,
+    priority: AtomicU32,
 }
 
 impl Queue {
@@ -330,6 +331,7 @@ impl Queue {
             landed: Condvar::new(),
             threads: Mutex::default(),
             units: AtomicU32::new(machine.profile().compute_units),
+            priority: AtomicU32::new(Self::NORMAL_PRIORITY),
             mask: Mutex::new(all_units(machine.profile().compute_units)),
         });
         if !queue.spawn() {
@@ -357,6 +359,19 @@ impl Queue {
     pub fn set_mask(&self, mask: Vec<u32>) {
         self.units.store(mask.iter().map(|w| w.count_ones()).sum(), Ordering::Relaxed);
         *self.mask.lock().unwrap_or_else(PoisonError::into_inner) = mask;
+    }
+
+    /// The priority of queues that nobody gave another: 0 is low, 2 high.
+    pub const NORMAL_PRIORITY: u32 = 1;
+
+    /// Sets the priority of what is dispatched from now on.
+    pub fn set_priority(&self, priority: u32) {
+        self.priority.store(priority, Ordering::Relaxed);
+    }
+
+    /// Its priority.
+    pub fn priority(&self) -> u32 {
+        self.priority.load(Ordering::Relaxed)
     }
 
     /// The GPU it belongs to.

@@ -162,6 +162,8 @@ pub(crate) struct Job {
     cancel: Arc<AtomicBool>,
     /// CPU time is measured.
     timed: bool,
+    /// Free threads help jobs of higher priority first.
+    priority: u32,
     /// Whom to tell, from when on, that the dispatch takes long.
     slow: Option<(Instant, Tell)>,
     told: AtomicBool,
@@ -205,6 +207,7 @@ impl Job {
             stopped: AtomicBool::new(false),
             cancel: Arc::default(),
             timed: true,
+            priority: 0,
             slow: None,
             told: AtomicBool::new(false),
             shared: Mutex::default(),
@@ -216,6 +219,7 @@ impl Job {
     pub(crate) fn controlled(mut self, control: &Control<'_>) -> Job {
         self.cancel = control.stop.clone();
         self.timed = control.timed;
+        self.priority = control.priority;
         self.slow = control.slow.map(|(after, tell)| (Instant::now() + after, tell.clone()));
         self
     }
@@ -596,7 +600,10 @@ impl Pool {
     pub(crate) fn run(&self, job: Arc<Job>) -> Outcome {
         let helpers = (job.width() - 1).min(self.threads.len() as u64);
         if helpers > 0 {
-            self.shared.lock().jobs.push_back((job.clone(), helpers));
+            let mut state = self.shared.lock();
+            let at = state.jobs.partition_point(|(other, _)| other.priority >= job.priority);
+            state.jobs.insert(at, (job.clone(), helpers));
+            drop(state);
             self.shared.wake.notify_all();
         }
         job.work();
@@ -626,6 +633,7 @@ fn help(shared: &PoolShared) {
             continue;
         };
         if wanted > 1 {
+            // It was the first of the highest priority, and still is.
             state.jobs.push_front((job.clone(), wanted - 1));
         }
         drop(state);

@@ -50,9 +50,13 @@ api! {
         (0..(count / 32) as usize).try_for_each(|i| mask.set_at(i, words.get(i).copied().unwrap_or(0)))
     }
 
-    /// Sets a queue's priority. Queues share the host's threads; all have the same.
+    /// Sets a queue's priority: host threads that are free help the queues with the highest one first.
     fn hsa_amd_queue_set_priority(address: u64, priority: u32) -> Status {
-        of(address)?;
-        if priority > 2 { Err(Status::ERROR_INVALID_ARGUMENT) } else { Ok(()) }
+        let queue = of(address)?;
+        if priority > 2 {
+            return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        queue.set_priority(priority);
+        Ok(())
     }
 }
