@@ -63,6 +63,7 @@ pub(crate) unsafe fn write(p: *mut u8, bytes: u8, value: u32) {
 /// `p` must be readable for eight bytes and aligned to them.
 #[inline]
 pub(crate) unsafe fn read64(p: *const u8) -> u64 {
+    debug_assert!(p.addr().is_multiple_of(8));
     // SAFETY: the caller's promise.
     unsafe { AtomicU64::from_ptr(p.cast::<u64>().cast_mut()).load(Ordering::Relaxed) }
 }
@@ -73,6 +74,7 @@ pub(crate) unsafe fn read64(p: *const u8) -> u64 {
 /// `p` must be writable for eight bytes and aligned to them.
 #[inline]
 pub(crate) unsafe fn write64(p: *mut u8, value: u64) {
+    debug_assert!(p.addr().is_multiple_of(8));
     // SAFETY: the caller's promise.
     unsafe { AtomicU64::from_ptr(p.cast()).store(value, Ordering::Release) }
 }
@@ -83,6 +85,7 @@ pub(crate) unsafe fn write64(p: *mut u8, value: u64) {
 /// `p` must be readable and writable for `bytes` (4 or 8) and aligned to it.
 #[inline]
 pub(crate) unsafe fn update(p: *mut u8, bytes: u8, f: impl Fn(u64) -> u64) -> u64 {
+    debug_assert!(p.addr().is_multiple_of(usize::from(bytes)));
     // SAFETY: the caller's promise.
     unsafe {
         if bytes == 4 {

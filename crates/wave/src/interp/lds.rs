@@ -26,6 +26,12 @@ impl Share {
         // SAFETY: inside the allocation.
         (end <= self.limit).then(|| unsafe { self.base.add(address as usize) })
     }
+
+    /// Whether an atomic can be done there. LDS is aligned itself; GDS begins where M0 says.
+    #[inline]
+    fn aligned(self, address: u32, bytes: u8) -> bool {
+        self.base.addr().wrapping_add(address as usize).is_multiple_of(usize::from(bytes))
+    }
 }
 
 impl Exec<'_> {
@@ -38,7 +44,8 @@ impl Exec<'_> {
             let limit = if self.wave.level.is_gfx9() { lds.len() } else { lds.len().min(m0) };
             return Share { base: lds.base(), limit };
         }
-        let (start, size) = (m0 >> 16, m0 & 0xffff);
+        // In whole dwords.
+        let (start, size) = (m0 >> 16 & !3, m0 & 0xffff);
         // SAFETY: GDS has 64 KiB, and the start sixteen bits.
         let base = unsafe { self.group.global.gds().base().add(start as usize) };
         Share { base, limit: size.min(Global::GDS_BYTES - start) }
@@ -215,7 +222,7 @@ impl Exec<'_> {
                     if matches!(op, Atomic::CmpSwap | Atomic::CmpSwapF) {
                         (new, second) = (second, new);
                     }
-                    if !address.is_multiple_of(bytes as u32) {
+                    if !share.aligned(address, bytes) {
                         let kind = FaultKind::Misaligned { bytes: bytes as u32 };
                         return Err(self.fault(kind, 1 << lane, self.pc(inst), address as u64));
                     }
@@ -371,7 +378,7 @@ impl Exec<'_> {
         let mode = self.mode;
         for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
             let (to, from) = src2_addresses(addresses[lane], bits::DS_OFFSET.get(inst.bits));
-            if !to.is_multiple_of(bytes as u32) {
+            if !share.aligned(to, bytes) {
                 let kind = FaultKind::Misaligned { bytes: bytes as u32 };
                 return Err(self.fault(kind, 1 << lane, self.pc(inst), to as u64));
             }
