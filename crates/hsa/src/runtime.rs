@@ -121,8 +121,8 @@ pub struct Runtime {
     pub groups: Table<Arc<Vec<Signal>>>,
     /// Functions to call when memory is freed: its address, the function and what it gets.
     pub deallocated: Mutex<Vec<(u64, Deallocated, Data)>>,
-    /// Functions to call on memory faults.
-    pub events: Mutex<Vec<(Handler, Data)>>,
+    /// The function to call on memory faults.
+    pub event: Mutex<Option<(Handler, Data)>>,
     /// Attributes of shared virtual memory.
     pub svm: Mutex<Svm>,
     /// Instruction sets that the program has named, other than the GPUs'.
@@ -187,7 +187,7 @@ impl Runtime {
             soft_queues: Table::new(0x5_0000_0001),
             groups: Table::new(0x6_0000_0001),
             deallocated: Mutex::default(),
-            events: Mutex::default(),
+            event: Mutex::default(),
             svm: Mutex::default(),
             isas: Mutex::default(),
         })

@@ -35,6 +35,11 @@ unsafe extern "C" fn handler(event: *const Event, data: *mut c_void) -> Status {
 fn a_memory_fault_is_an_event() {
     let system = system();
     ok(hsa_amd_register_system_event_handler(Some(handler), 5 as *mut c_void));
+    assert_eq!(
+        hsa_amd_register_system_event_handler(Some(handler), 6 as *mut c_void),
+        0x1000,
+        "there is one already"
+    );
     let code = "  v_mov_b32_e32 v0, 0x5008\n  v_mov_b32_e32 v1, 0x4321\n  v_mov_b32_e32 v2, 1\n\
                 flat_store_dword v[0:1], v2\n  s_waitcnt vmcnt(0) lgkmcnt(0)";
     let program = Program::new(&(kernel_text("wild", 0, code, "") + &count()));

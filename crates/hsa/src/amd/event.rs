@@ -40,19 +40,20 @@ pub fn memory_fault(at: QueueRef, error: &QueueError) -> bool {
     let Ok(runtime) = runtime() else { return false };
     let gpu = runtime.system.queue(at).map_or(0, |q| q.gpu().index);
     let event = Event { kind: 0, agent: agent::of(gpu + 1), address: fault.address, reasons };
-    let handlers = runtime.events.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    // All are told, even when the first has dealt with it.
-    handlers
-        .into_iter()
-        .fold(false, |dealt, (handler, data)| handler(&raw const event, data) == Status::SUCCESS || dealt)
+    let told = *runtime.event.lock().unwrap_or_else(PoisonError::into_inner);
+    told.is_some_and(|(handler, data)| handler(&raw const event, data) == Status::SUCCESS)
 }
 
 api! {
-    /// Has a function called on events.
+    /// Has a function called on events. There is one at most.
     fn hsa_amd_register_system_event_handler(handler: Option<Handler>, data: Data) -> Status {
         let runtime = runtime()?;
         let handler = handler.ok_or(Status::ERROR_INVALID_ARGUMENT)?;
-        runtime.events.lock().unwrap_or_else(PoisonError::into_inner).push((handler, data));
+        let mut told = runtime.event.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.is_some() {
+            return Err(Status::ERROR);
+        }
+        *told = Some((handler, data));
         Ok(())
     }
 }
