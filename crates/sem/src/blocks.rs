@@ -1,7 +1,11 @@
-//! Block-compressed texels: BC1 to BC5, four by four texels in 64 or 128 bits.
+//! Block-compressed texels: BC1 to BC7, four by four texels in 64 or 128 bits.
 //!
-//! Colors between two ends are interpolated in fractions of their integer codes and rounded once, as the definitions of
-//! S3TC and RGTC have them.
+//! Colors of BC1 to BC5 between two ends are interpolated in fractions of their integer codes, as the definitions of S3TC
+//! and RGTC have them. BC6H and BC7 ([`bptc`]) are defined to the bit.
+
+mod bptc;
+
+use crate::soft;
 
 /// The compressions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +16,9 @@ pub enum Block {
     Bc3,
     Bc4,
     Bc5,
+    Bc6h,
+    Bc6hSigned,
+    Bc7,
 }
 
 impl Block {
@@ -25,19 +32,21 @@ impl Block {
         match self {
             Block::Bc4 => 1,
             Block::Bc5 => 2,
+            Block::Bc6h | Block::Bc6hSigned => 3,
             _ => 4,
         }
     }
 
-    /// The components of a texel of a block, as fractions. The last two kinds may be signed.
-    pub fn texel(self, block: [u32; 4], x: u32, y: u32, signed: bool) -> [f32; 4] {
+    /// The components of a texel of a block, as fractions or, of BC6H, numbers. BC4 and BC5 may be signed.
+    pub fn texel(self, block: [u32; 4], x: u32, y: u32, signed: bool) -> [f64; 4] {
         let at = 4 * (y & 3) + (x & 3);
         let [a, b, c, d] = block.map(u64::from);
         let (first, second) = (a | b << 32, c | d << 32);
+        let whole = first as u128 | (second as u128) << 64;
         match self {
             Block::Bc1 => color(first, at, true),
             Block::Bc2 => {
-                let alpha = (first >> (4 * at) & 15) as f32 / 15.0;
+                let alpha = (first >> (4 * at) & 15) as f64 / 15.0;
                 let [r, g, b, _] = color(second, at, false);
                 [r, g, b, alpha]
             }
@@ -47,12 +56,18 @@ impl Block {
             }
             Block::Bc4 => [ramp(first, at, signed), 0.0, 0.0, 0.0],
             Block::Bc5 => [ramp(first, at, signed), ramp(second, at, signed), 0.0, 0.0],
+            Block::Bc6h | Block::Bc6hSigned => {
+                let half = |h: u16| f64::from(f32::from_bits(soft::h2f(h.into())));
+                let [r, g, b] = bptc::bc6h(whole, at, self == Block::Bc6hSigned).map(half);
+                [r, g, b, 0.0]
+            }
+            Block::Bc7 => bptc::bc7(whole, at).map(|c| c as f64 / 255.0),
         }
     }
 }
 
 /// Two ends of 5, 6 and 5 bits, two bits a texel. With `punch`, ends in ascending order make the fourth code transparent.
-fn color(block: u64, at: u32, punch: bool) -> [f32; 4] {
+fn color(block: u64, at: u32, punch: bool) -> [f64; 4] {
     let ends = [block & 0xffff, block >> 16 & 0xffff];
     let code = block >> (32 + 2 * at) & 3;
     let three = punch && ends[0] <= ends[1];
@@ -60,8 +75,8 @@ fn color(block: u64, at: u32, punch: bool) -> [f32; 4] {
         return [0.0; 4];
     }
     let component = |low: u32, bits: u32| {
-        let [p, q] = ends.map(|e| (e >> low & ((1 << bits) - 1)) as f32);
-        let top = ((1u32 << bits) - 1) as f32;
+        let [p, q] = ends.map(|e| (e >> low & ((1 << bits) - 1)) as f64);
+        let top = ((1u32 << bits) - 1) as f64;
         match (code, three) {
             (0, _) => p / top,
             (1, _) => q / top,
@@ -74,14 +89,14 @@ fn color(block: u64, at: u32, punch: bool) -> [f32; 4] {
 }
 
 /// Two ends of eight bits, three bits a texel: eight steps, or six and the limits.
-fn ramp(block: u64, at: u32, signed: bool) -> f32 {
+fn ramp(block: u64, at: u32, signed: bool) -> f64 {
     let ends = [block & 0xff, block >> 8 & 0xff];
-    let code = (block >> (16 + 3 * at) & 7) as f32;
+    let code = (block >> (16 + 3 * at) & 7) as f64;
     let (p, q, top, least) = if signed {
-        let [p, q] = ends.map(|e| (e as u8 as i8 as f32).max(-127.0));
+        let [p, q] = ends.map(|e| (e as u8 as i8 as f64).max(-127.0));
         (p, q, 127.0, -1.0)
     } else {
-        let [p, q] = ends.map(|e| e as f32);
+        let [p, q] = ends.map(|e| e as f64);
         (p, q, 255.0, 0.0)
     };
     // The order of the ends as they are written decides.

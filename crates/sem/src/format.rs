@@ -128,7 +128,7 @@ impl Format {
             20 => [24, 8, 0, 0],
             21 => [8, 24, 0, 0],
             22 => return Some(Format { layout: Layout::DepthStencil, number }),
-            35..=39 => return Format::block(dfmt, number),
+            35..=41 => return Format::block(dfmt, number),
             34 => return Some(Format { layout: Layout::SharedExponent, number: Number::Float }),
             57 => [4, 4, 0, 0],
             58 => [5, 5, 6, 0],
@@ -138,15 +138,20 @@ impl Format {
     }
 
     fn block(dfmt: u32, number: Number) -> Option<Format> {
-        let (block, other) = match dfmt {
-            35 => (Block::Bc1, Number::Srgb),
-            36 => (Block::Bc2, Number::Srgb),
-            37 => (Block::Bc3, Number::Srgb),
-            38 => (Block::Bc4, Number::Snorm),
-            _ => (Block::Bc5, Number::Snorm),
+        use Number::{Float, Snorm, Srgb, Unorm};
+        let (block, number) = match (dfmt, number) {
+            (35, Unorm | Srgb) => (Block::Bc1, number),
+            (36, Unorm | Srgb) => (Block::Bc2, number),
+            (37, Unorm | Srgb) => (Block::Bc3, number),
+            (38, Unorm | Snorm) => (Block::Bc4, number),
+            (39, Unorm | Snorm) => (Block::Bc5, number),
+            // Its numbers are floats; the format says whether they have a sign.
+            (40, Unorm) => (Block::Bc6h, Float),
+            (40, Snorm) => (Block::Bc6hSigned, Float),
+            (41, Unorm | Srgb) => (Block::Bc7, number),
+            _ => return None,
         };
-        let fits = number == Number::Unorm || number == other;
-        fits.then_some(Format { layout: Layout::Block(block), number })
+        Some(Format { layout: Layout::Block(block), number })
     }
 
     fn plain(bits: [u8; 4], number: Number) -> Option<Format> {
@@ -225,9 +230,10 @@ impl Format {
         let Layout::Block(block) = self.layout else { return self.decode(element) };
         let mut texel = block.texel(element, x, y, self.number == Number::Snorm);
         if self.number == Number::Srgb {
-            texel[..3].iter_mut().for_each(|c| *c = to_linear(*c as f64) as f32);
+            texel[..3].iter_mut().for_each(|c| *c = to_linear(*c));
         }
-        texel.map(f32::to_bits)
+        // Fractions of small numbers: rounding to f64 first changes nothing.
+        texel.map(|c| (c as f32).to_bits())
     }
 
     /// An element with these components.

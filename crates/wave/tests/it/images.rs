@@ -609,7 +609,7 @@ fn unusable_resources() {
         refused(load(Resource { tiling: Some(13), ..plain }, text), "tiled");
         refused(load(Resource { kind: 14, ..plain }, text), "multisampled");
         refused(load(Resource { kind: 3, ..plain }, text), "not an image");
-        refused(load(Resource { dfmt: 41, ..plain }, text), "format");
+        refused(load(Resource { dfmt: 42, ..plain }, text), "format");
         refused(load(Resource { nfmt: 8, ..plain }, text), "format");
         refused(load(plain, "image_atomic_add v[4:5], v[0:1], s[8:15] dmask:3 unorm"), "atomic");
         assert_eq!(load(plain, text), FaultKind::Read { bytes: 4 });

@@ -2,6 +2,7 @@
 //! run on every back end the host has.
 
 mod atomics;
+mod blocks;
 mod chaos;
 mod files;
 mod floats;
