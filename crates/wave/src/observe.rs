@@ -26,8 +26,9 @@ pub struct Next<'a> {
     pub row: &'static Row,
     /// Its encoding.
     pub bits: u64,
-    /// What a vector memory instruction does.
+    /// What a vector memory instruction does, unless it converts: those that do, and image instructions, have none.
     pub access: Option<Access>,
-    /// Addresses and sizes of what its active lanes access in memory, LDS not counted: private memory dword by dword.
+    /// Addresses and sizes of what its active lanes access in memory, LDS not counted: buffers and private
+    /// memory dword by dword, images texel by texel.
     pub touched: &'a [(u64, u64)],
 }

@@ -19,13 +19,7 @@ impl Exec<'_> {
             return Ok(());
         }
         let resource = self.resource(inst);
-        let typed = inst.row.enc == Enc::Mtbuf;
-        let format = if typed {
-            let (dfmt, nfmt) = (bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits));
-            Format::of_buffer(dfmt, nfmt, self.wave.level)
-        } else {
-            resource.buffer.format()
-        };
+        let format = self.element_format(inst, &resource);
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, Some(&resource), &mut places);
         let mut failed: Option<(FaultKind, u64)> = None;
@@ -48,8 +42,17 @@ impl Exec<'_> {
         Ok(())
     }
 
+    /// The format of elements: the instruction's own or the resource's.
+    pub(super) fn element_format(&self, inst: &Inst, resource: &Resource) -> Option<Format> {
+        if inst.row.enc != Enc::Mtbuf {
+            return resource.buffer.format();
+        }
+        let (dfmt, nfmt) = (bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits));
+        Format::of_buffer(dfmt, nfmt, self.wave.level)
+    }
+
     /// Whether all of an element is there: format instructions are range-checked as a whole (manual 9.1.5.1).
-    fn element_in_range(place: Place, lane: usize, format: Format, resource: &Resource) -> bool {
+    pub(super) fn element_in_range(place: Place, lane: usize, format: Format, resource: &Resource) -> bool {
         match place {
             Place::Buffer(index, offset) => {
                 resource.buffer.in_range(resource.place(index, offset, lane), format.bytes() as u32)

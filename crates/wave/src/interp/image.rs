@@ -102,6 +102,23 @@ impl Texels for Reader<'_, '_> {
     }
 }
 
+/// Says where an image's texels lie, all of which are zero.
+struct Recorder<'a> {
+    image: &'a Image,
+    format: Format,
+    touched: &'a mut Vec<(u64, u64)>,
+}
+
+impl Texels for Recorder<'_> {
+    type Error = Problem;
+
+    fn read(&mut self, level: u32, at: [u32; 3], slice: u32) -> Result<[u32; 4], Problem> {
+        let address = self.image.address(self.format, level, at, slice);
+        self.touched.extend(address.map(|a| (a, self.format.bytes() as u64)));
+        Ok([0; 4])
+    }
+}
+
 impl<'e> Exec<'e> {
     pub(super) fn image(&mut self, inst: &Inst) -> Result<(), Event> {
         let exec = self.wave.exec();
@@ -109,44 +126,15 @@ impl<'e> Exec<'e> {
         if self.skips_vector() || exec == 0 {
             return Ok(());
         }
-        let encoded = wavemill_isa::Inst { row: inst.row, form: Form::Base, len: inst.len, bits: inst.bits };
-        let word = inst.bits;
-        let level = self.wave.level;
-        let r128 = bits::MIMG_R128.get(word) != 0;
-        let first = encoded.get(Role::Srsrc) * 4;
-        // A 128-bit resource before GFX9, where the bit makes addresses short instead.
-        let dwords = if r128 && !level.is_gfx9() { 4 } else { 8 };
-        let words: [u32; 8] =
-            std::array::from_fn(|i| if i < dwords { self.wave.sgpr(first + i as u32) } else { 0 });
-        let image = match Image::new(&words, level) {
-            Ok(image) => image,
+        let operation = match self.operation(inst) {
+            Ok(operation) => operation,
             Err(p) => return Err(self.refuse(inst, p, exec)),
         };
-        let Some(image) = image else {
+        let Some(operation) = operation else {
             self.unbound(inst, action, exec);
             return Ok(());
         };
-        let samples = inst.row.operand(Role::Ssamp).is_some();
-        let sampler: [u32; 4] = if samples {
-            let first = encoded.get(Role::Ssamp) * 4;
-            std::array::from_fn(|i| self.wave.sgpr(first + i as u32))
-        } else {
-            [0; 4]
-        };
-        let operation = Operation {
-            image,
-            sampler: Sampler::new(&sampler),
-            mask: data_mask(inst),
-            array: bits::MIMG_DA.get(word) != 0,
-            unnormalized: bits::MIMG_UNORM.get(word) != 0,
-            short_address: level.is_gfx9() && r128,
-            short_data: short_data(inst, level.is_vi_plus()),
-        };
-        let requests = match action {
-            Action::Sample(a) | Action::Gather(a, _) => self.requests(inst, &operation, a),
-            Action::Detail => self.requests(inst, &operation, Address::default()),
-            _ => Vec::new(),
-        };
+        let requests = self.requests(inst, &operation, action);
         let mut failed: Option<Failure> = None;
         let mut lanes = 0u64;
         for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
@@ -177,6 +165,64 @@ impl<'e> Exec<'e> {
             Some(Failure::Problem(p)) => Err(self.refuse(inst, p, lanes)),
             Some(Failure::Fault(kind, address)) => Err(self.fault(kind, lanes, self.pc(inst), address)),
         }
+    }
+
+    /// The fields and descriptors of an instruction; none without an image.
+    fn operation(&self, inst: &Inst) -> Result<Option<Operation>, Problem> {
+        let encoded = wavemill_isa::Inst { row: inst.row, form: Form::Base, len: inst.len, bits: inst.bits };
+        let word = inst.bits;
+        let level = self.wave.level;
+        let r128 = bits::MIMG_R128.get(word) != 0;
+        let first = encoded.get(Role::Srsrc) * 4;
+        // A 128-bit resource before GFX9, where the bit makes addresses short instead.
+        let dwords = if r128 && !level.is_gfx9() { 4 } else { 8 };
+        let words: [u32; 8] =
+            std::array::from_fn(|i| if i < dwords { self.wave.sgpr(first + i as u32) } else { 0 });
+        let Some(image) = Image::new(&words, level)? else { return Ok(None) };
+        let samples = inst.row.operand(Role::Ssamp).is_some();
+        let sampler: [u32; 4] = if samples {
+            let first = encoded.get(Role::Ssamp) * 4;
+            std::array::from_fn(|i| self.wave.sgpr(first + i as u32))
+        } else {
+            [0; 4]
+        };
+        Ok(Some(Operation {
+            image,
+            sampler: Sampler::new(&sampler),
+            mask: data_mask(inst),
+            array: bits::MIMG_DA.get(word) != 0,
+            unnormalized: bits::MIMG_UNORM.get(word) != 0,
+            short_address: level.is_gfx9() && r128,
+            short_data: short_data(inst, level.is_vi_plus()),
+        }))
+    }
+
+    /// Addresses and sizes of the texels that an instruction's active lanes access.
+    pub(super) fn touched_texels(&self, inst: &Inst) -> Vec<(u64, u64)> {
+        let mut out = Vec::new();
+        let (Some(action), Ok(Some(o))) = (action(inst.row), self.operation(inst)) else { return out };
+        let Ok(format) = o.image.texels() else { return out };
+        let requests = self.requests(inst, &o, action);
+        let exec = self.wave.exec();
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            let address = match action {
+                Action::Load(t) | Action::Store(t) => self.texel_address(inst, &o, format, t.level, lane),
+                Action::Atomic(_) => self.texel_address(inst, &o, format, false, lane),
+                Action::Sample(_) | Action::Gather(..) => {
+                    let sample = Sample::new(&o.image, &o.sampler, format, requests[lane]);
+                    let mut texels = Recorder { image: &o.image, format, touched: &mut out };
+                    // What cannot be sampled touches what it touched until then.
+                    let _ = match action {
+                        Action::Gather(_, row) => sample.gathered(&mut texels, 0, row),
+                        _ => sample.filtered(&mut texels),
+                    };
+                    None
+                }
+                Action::Info | Action::Detail => None,
+            };
+            out.extend(address.map(|(a, _)| (a, format.bytes() as u64)));
+        }
+        out
     }
 
     fn refuse(&self, inst: &Inst, problem: Problem, lanes: u64) -> Event {
@@ -366,8 +412,14 @@ impl<'e> Exec<'e> {
         Ok(())
     }
 
-    /// What every lane's address registers say. Lanes that are not active take part in the gradients of their quad.
-    fn requests(&self, inst: &Inst, o: &Operation, a: Address) -> Vec<Request> {
+    /// What every lane's address registers say, if the instruction samples. Lanes that are not active take part in the
+    /// gradients of their quad.
+    fn requests(&self, inst: &Inst, o: &Operation, action: Action) -> Vec<Request> {
+        let a = match action {
+            Action::Sample(a) | Action::Gather(a, _) => a,
+            Action::Detail => Address::default(),
+            _ => return Vec::new(),
+        };
         let n = o.image.kind.dimensions();
         let read = |lane: usize| {
             let mut c = self.cursor(inst, o, lane);

@@ -5,12 +5,13 @@ use crate::engine::{Event, Fault, FaultKind};
 use crate::observe;
 use crate::program::{Block, Inst, Run, Src};
 use crate::strip;
-use crate::trap::Cause;
+use crate::trap::{Cause, Watch};
 use wavemill_isa::row::Access as RowAccess;
 use wavemill_isa::{Role, Row, flag};
 use wavemill_sem::excp::{Rule, compare_flags};
 use wavemill_sem::hwreg::{mode, trapsts};
-use wavemill_sem::memory::Access;
+use wavemill_sem::memory::{Access, formatted};
+use wavemill_sem::mimg::{Action, action};
 use wavemill_sem::modify::{Change, dpp_source};
 use wavemill_sem::scalar::S32;
 
@@ -55,10 +56,7 @@ impl Exec<'_> {
     /// Shows the observer an instruction.
     fn show(&self, pc: u64, inst: &Inst) {
         let Some(observer) = &self.wave.observer else { return };
-        let touched = match (inst.run, inst.access) {
-            (Run::Memory, Some(access)) if !self.skips_vector() => self.touched(inst, access),
-            _ => Vec::new(),
-        };
+        let touched = if self.skips_vector() { Vec::new() } else { self.touched(inst) };
         let next =
             observe::Next { pc, row: inst.row, bits: inst.bits, access: inst.access, touched: &touched };
         observer.instruction(self.wave, &next);
@@ -142,7 +140,9 @@ impl Exec<'_> {
                 let signals = inst.clamp || always_signals(inst.row);
                 self.each_lane(inst, |s| compare_flags(c, [s[0], s[1]], &mode, signals))
             }
-            Run::Memory if self.wave.watches.is_some() && !self.skips_vector() => {
+            Run::Memory | Run::Formatted | Run::Image
+                if self.wave.watches.is_some() && !self.skips_vector() =>
+            {
                 Raised { flags: self.watched(inst), lane: 0 }
             }
             _ => none,
@@ -185,17 +185,21 @@ impl Exec<'_> {
 
     /// Address watches that an access hits. Watch 0 has no bit of its own.
     fn watched(&mut self, inst: &Inst) -> u32 {
-        let (Some(watches), Some(access)) = (self.wave.watches.clone(), inst.access) else { return 0 };
+        let Some(watches) = self.wave.watches.clone() else { return 0 };
+        let wanted: fn(&Watch) -> bool = match (inst.access, formatted(inst.op), action(inst.row)) {
+            (Some(Access::Load { .. }), ..) => |w| w.reads,
+            (Some(Access::Store { .. }), ..) => |w| w.writes,
+            (Some(Access::Atomic { .. }), ..) => |w| w.atomics,
+            (_, Some(f), _) if f.store => |w| w.writes,
+            (.., Some(Action::Store(_))) => |w| w.writes,
+            (.., Some(Action::Atomic(_))) => |w| w.atomics,
+            _ => |w| w.reads,
+        };
         let mut flags = 0;
-        for (address, bytes) in self.touched(inst, access) {
+        for (address, bytes) in self.touched(inst) {
             for (i, watch) in watches.iter().enumerate() {
                 let Some(watch) = watch else { continue };
-                let wanted = match access {
-                    Access::Load { .. } => watch.reads,
-                    Access::Store { .. } => watch.writes,
-                    Access::Atomic { .. } => watch.atomics,
-                };
-                if wanted && watch.hit(address, bytes) {
+                if wanted(watch) && watch.hit(address, bytes) {
                     flags |= trapsts::ADDRESS_WATCH;
                     flags |= if i == 0 { 0 } else { 1 << (11 + i) };
                 }

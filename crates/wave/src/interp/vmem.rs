@@ -3,7 +3,7 @@
 use super::Exec;
 use crate::engine::{Event, FaultKind};
 use crate::guest;
-use crate::program::Inst;
+use crate::program::{Inst, Run};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Enc, Form, Op, Role};
 use wavemill_sem::buffer::{self, Buffer};
@@ -76,17 +76,39 @@ impl Exec<'_> {
         }
     }
 
-    /// Addresses and sizes of what an instruction's active lanes access in memory: private memory dword by dword.
-    pub(super) fn touched(&self, inst: &Inst, access: Access) -> Vec<(u64, u64)> {
-        let bytes = match access {
-            Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => bytes,
+    /// Addresses and sizes of what an instruction's active lanes access in memory: buffers and private memory dword by
+    /// dword.
+    pub(super) fn touched(&self, inst: &Inst) -> Vec<(u64, u64)> {
+        let access = match (inst.run, inst.access) {
+            (Run::Image, _) => return self.touched_texels(inst),
+            (Run::Formatted, _) => None,
+            (Run::Memory, Some(access)) => Some(access),
+            _ => return Vec::new(),
+        };
+        let buffer = matches!(inst.row.enc, Enc::Mubuf | Enc::Mtbuf).then(|| self.resource(inst));
+        // A converted element is there as a whole or not at all.
+        let converted = match (&access, &buffer) {
+            (None, Some(r)) => self.element_format(inst, r).filter(|_| !r.buffer.unbound),
+            _ => None,
+        };
+        let bytes = match (access, converted) {
+            (
+                Some(Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. }),
+                _,
+            ) => bytes,
+            (None, Some(format)) => format.bytes(),
+            (None, None) => return Vec::new(),
         };
         let exec = self.wave.exec();
-        let buffer = if inst.row.enc == Enc::Mubuf { Some(self.resource(inst)) } else { None };
         let mut places = [Place::Global(0); 64];
         self.places(inst, exec, buffer.as_ref(), &mut places);
         let mut out = Vec::new();
         for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            if let (Some(format), Some(resource)) = (converted, &buffer)
+                && !Self::element_in_range(places[lane], lane, format, resource)
+            {
+                continue;
+            }
             for at in (0..bytes as u32).step_by(4) {
                 let address = match places[lane] {
                     Place::Global(a) => Some(a.wrapping_add(at as u64)),

@@ -1,6 +1,7 @@
 //! Trap handlers, exceptions, halts, and what the host can do to a wave (manual 3.10, 3.11, 12.3, 12.5).
 
 use crate::harness::{Machine, assemble, target};
+use crate::images::{Resource, memory};
 use wavemill_wave::hwreg::{mode, status, trapsts};
 use wavemill_wave::{Engine, Event, FaultKind, Simd, Watch, Wave};
 
@@ -272,6 +273,68 @@ fn watched_addresses() {
         wave2.set_exec(1);
         wave2.watches = Some(watches);
         assert_eq!((m.run(&mut wave2), wave2.trapsts), (Event::End, want));
+    }
+}
+
+/// Converting instructions and images are watched, too: every texel that a filter reads, and nothing that is out of
+/// range.
+#[test]
+fn watched_texels() {
+    let (reads, writes, atomics) = (1, 2, 4);
+    for (text, kind, touched) in [
+        // Elements of four bytes (8_8_8_8) and of two (16) in a buffer with a stride of 8; the lane's index is 2.
+        ("buffer_load_format_xyzw v[4:7], v0, s[4:7], 0 idxen", reads, [16..20, 0..0]),
+        ("buffer_store_format_x v4, v0, s[4:7], 0 idxen", writes, [16..20, 0..0]),
+        ("tbuffer_load_format_x v4, v0, s[4:7], dfmt:2, nfmt:4, 0 idxen offset:4", reads, [20..22, 0..0]),
+        ("tbuffer_store_format_x v4, v0, s[4:7], dfmt:2, nfmt:4, 0 idxen offset:4", writes, [20..22, 0..0]),
+        ("buffer_load_format_x v4, v1, s[4:7], 0 idxen", reads, [0..0, 0..0]),
+        // Texels of four bytes in rows of 64; the lane's are (2, 1), and beyond the image.
+        ("image_load v[4:7], v[2:3], s[8:15] dmask:0xf unorm", reads, [264..268, 0..0]),
+        ("image_store v4, v[2:3], s[8:15] dmask:1 unorm", writes, [264..268, 0..0]),
+        ("image_atomic_add v4, v[2:3], s[8:15] dmask:1 unorm", atomics, [264..268, 0..0]),
+        ("image_load v4, v[1:2], s[8:15] dmask:1 unorm", reads, [0..0, 0..0]),
+        ("image_get_resinfo v[4:7], v0, s[8:15] dmask:0xf unorm", reads, [0..0, 0..0]),
+        // Halfway between texels 1 and 2, and rows 0 and 1.
+        ("image_sample v4, v[12:13], s[8:15], s[16:19] dmask:1 unorm", reads, [4..12, 260..268]),
+    ] {
+        let mut m = Machine::new("gfx900", Simd::Portable, text, 0);
+        let buffer = memory(&mut m, &[0; 1024]);
+        for at in (0..512).step_by(2) {
+            for seen in [reads, writes, atomics] {
+                let mut wave = m.wave();
+                wave.set_exec(1);
+                // Identity selects, 8_8_8_8 unorm.
+                for (i, w) in [buffer as u32, (buffer >> 32) as u32 | 8 << 16, 16, 0xfac | 10 << 15]
+                    .into_iter()
+                    .enumerate()
+                {
+                    wave.set_sgpr(4 + i as u32, w);
+                }
+                Resource::new(buffer, 9, 10, 0, [64, 4, 1]).set(&mut wave, "gfx900");
+                // Unnormalized, bilinear.
+                for (i, w) in [1 << 15, 0xfff << 12, 5 << 20, 0].into_iter().enumerate() {
+                    wave.set_sgpr(16 + i as u32, w);
+                }
+                for (v, x) in [(0, 2), (1, 100), (2, 2), (3, 1), (12, 2f32.to_bits()), (13, 1f32.to_bits())] {
+                    wave.vgpr_mut(v).unwrap()[0] = x;
+                }
+                let mut watches = Box::new([None; 4]);
+                watches[1] = Some(Watch {
+                    reads: seen == reads,
+                    writes: seen == writes,
+                    atomics: seen == atomics,
+                    ..Watch::new(buffer + at, 2)
+                });
+                wave.watches = Some(watches);
+                assert_eq!(m.run(&mut wave), Event::End, "{text}");
+                let want = if seen == kind && touched.iter().any(|r| r.contains(&at)) {
+                    trapsts::ADDRESS_WATCH | 1 << 12
+                } else {
+                    0
+                };
+                assert_eq!(wave.trapsts, want, "{text}: byte {at} watched for {seen}");
+            }
+        }
     }
 }
 
