@@ -309,6 +309,7 @@ impl Machine {
             clock: if self.deterministic() { Clock::Instructions } else { Clock::Host },
             level: target.level(),
             traps: self.traps(),
+            ordered: self.counts_in_order() || kernel.setup.ordered_append,
         })
     }
 

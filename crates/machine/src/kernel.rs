@@ -81,6 +81,8 @@ pub struct Setup {
     pub dynamic_stack: bool,
     /// The kernel wants waves of 32 lanes.
     pub wave32: bool,
+    /// Work-group info has the wave's number for GDS ordered append (`amd_kernel_code_t` only).
+    pub ordered_append: bool,
 }
 
 /// The descriptor's names of exceptions that trap, in the order of MODE.EXCP_EN.
@@ -140,6 +142,7 @@ impl Setup {
             kernarg_bytes: get("kernarg_size"),
             dynamic_stack: get("uses_dynamic_stack") != 0,
             wave32: get("enable_wavefront_size32") != 0,
+            ordered_append: false,
         };
         if level.is_gfx9() {
             setup.mode |= get("fp16_ovfl") << mode::FP16_OVFL;
@@ -182,6 +185,7 @@ impl Setup {
             kernarg_bytes: get("kernarg_segment_byte_size"),
             dynamic_stack: get("is_dynamic_callstack") != 0,
             wave32: get("wavefront_size") == 5,
+            ordered_append: get("enable_ordered_append_gds") != 0,
         }
     }
 

@@ -84,6 +84,8 @@ pub struct Plan {
     pub level: Level,
     /// How waves trap.
     pub traps: Traps,
+    /// Waves are numbered, because some code object counts in their order or the kernel wants the numbers.
+    pub ordered: bool,
 }
 
 /// Where the packet and queue of a dispatch are.
@@ -156,6 +158,21 @@ impl Plan {
         size.iter().product::<u32>().div_ceil(WAVE_SIZE)
     }
 
+    /// Waves of the work-groups before this one, in the order of launch: X runs fastest.
+    pub fn waves_before(&self, id: [u32; 3]) -> u64 {
+        let [gx, gy, _] = self.groups;
+        // Only the last in a dimension can be smaller than the others.
+        let sum = |n: u32, all: u32, waves: &dyn Fn(u32) -> u64| {
+            let whole = u64::from(n.min(all - 1)).wrapping_mul(waves(0));
+            whole.wrapping_add(if n == all { waves(all - 1) } else { 0 })
+        };
+        let group = |x, y, z| u64::from(Self::wave_count(self.group_size([x, y, z])));
+        let row = |n, y, z| sum(n, gx, &|x| group(x, y, z));
+        let slice = |n, z| sum(n, gy, &|y| row(gx, y, z));
+        let slices = sum(id[2], self.groups[2], &|z| slice(gy, z));
+        slices.wrapping_add(slice(id[1], id[2])).wrapping_add(row(id[0], id[1], id[2]))
+    }
+
     /// Prepares wave number `index` of a work-group. `slot` is the work-group's place among those under way.
     pub fn start(&self, wave: &mut Wave, id: [u32; 3], size: [u32; 3], index: u32, slot: u32) {
         let setup = &self.kernel.setup;
@@ -177,7 +194,13 @@ impl Plan {
             wave.set_sgpr(i as u32, value);
         }
         let offset = (u64::from(slot) * u64::from(self.waves) + u64::from(index)) * self.scratch.per_wave;
-        let info = u32::from(index == 0) << 31 | Self::wave_count(size) & 0x3f;
+        let mut info = u32::from(index == 0) << 31 | Self::wave_count(size) & 0x3f;
+        if self.ordered {
+            wave.place = self.waves_before(id) + u64::from(index);
+            if setup.ordered_append {
+                info |= (wave.place as u32 & 0x7ff) << 6;
+            }
+        }
         let system = [id[0], id[1], id[2], info, offset as u32];
         let enabled = system.into_iter().zip(setup.system).filter(|(_, enabled)| *enabled);
         for (at, (value, _)) in (setup.user_sgprs..).zip(enabled) {

@@ -36,6 +36,7 @@ pub mod profile;
 pub mod queue;
 pub mod reactor;
 pub mod run;
+mod scan;
 pub mod schedule;
 pub mod signal;
 pub mod svm;
@@ -205,6 +206,12 @@ impl Machine {
     pub fn object_at(&self, address: u64) -> Option<Arc<Loaded>> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         objects.all.range(..=address).next_back().map(|(_, o)| o).filter(|o| o.contains(address)).cloned()
+    }
+
+    /// Whether some code object may count in the order of a dispatch's waves.
+    fn counts_in_order(&self) -> bool {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        objects.all.values().any(|o| o.counts_in_order)
     }
 
     /// The kernel whose descriptor is at an address.

@@ -5,7 +5,7 @@
 
 use crate::kernel::Kernel;
 use crate::memory::{Allocations, Region, Use};
-use crate::traps;
+use crate::scan;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -77,6 +77,8 @@ pub struct Loaded {
     pub symbols: Vec<Symbol>,
     /// Its code may read TRAPSTS, and so see which float exceptions have occurred.
     pub reads_trapsts: bool,
+    /// Its code may have ordered counts: dispatches keep the order of their waves.
+    pub counts_in_order: bool,
     region: Region,
 }
 
@@ -187,8 +189,9 @@ pub fn load(
     }
     places.sort_by_key(|s| s.address);
     let version = file.version();
-    let code = file.segments.iter().filter(|s| s.ty == PT_LOAD && s.flags & PF_X != 0);
-    let reads_trapsts = code.into_iter().any(|s| traps::reads_trapsts(s.data, target.level()));
+    let code = || file.segments.iter().filter(|s| s.ty == PT_LOAD && s.flags & PF_X != 0);
+    let reads_trapsts = code().any(|s| scan::reads_trapsts(s.data, target.level()));
+    let counts_in_order = code().any(|s| scan::counts_in_order(s.data, target.level()));
     let loaded = Loaded {
         name: name.to_owned(),
         target_id: id,
@@ -197,6 +200,7 @@ pub fn load(
         kernels,
         symbols: places,
         reads_trapsts,
+        counts_in_order,
         region,
         file: Vec::new(),
     };

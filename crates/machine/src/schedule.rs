@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
-use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Wave};
+use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Order, Wave};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
 const BUDGET: u64 = 16384;
@@ -154,6 +154,7 @@ pub(crate) struct Job {
     engine: Arc<dyn Engine>,
     memory: Arc<Allocations>,
     global: Arc<Global>,
+    order: Option<Arc<Order>>,
     deadline: Option<(Instant, Duration)>,
     next: AtomicU64,
     parked: AtomicUsize,
@@ -196,6 +197,7 @@ impl Job {
     ) -> Job {
         let deadline = timeout.and_then(|t| Some((Instant::now().checked_add(t)?, t)));
         Job {
+            order: plan.ordered.then(Arc::default),
             plan,
             target,
             engine,
@@ -340,6 +342,7 @@ impl Job {
         group.shared.lds.clear();
         group.shared.scratch_base = plan.scratch.base;
         group.shared.global = self.global.clone();
+        group.shared.order = self.order.clone();
         let count = Plan::wave_count(group.size);
         while group.waves.len() < count as usize {
             group.waves.push(Wave::new(&self.target, plan.kernel.setup.shape));
@@ -414,6 +417,9 @@ impl Job {
                 match event {
                     Event::End => {
                         group.states[i] = State::Ended;
+                        if let Some(order) = &self.order {
+                            order.ended(wave.place);
+                        }
                         local.counters.add(&wave.counters);
                         local.waves += 1;
                         progress = true;

@@ -108,16 +108,3 @@ impl Machine {
         }
     }
 }
-
-/// Whether code may read TRAPSTS: some dword of it looks like S_GETREG_B32 of it. A wrong guess costs time, no more.
-pub(crate) fn reads_trapsts(code: &[u8], level: wavemill_isa::Level) -> bool {
-    use wavemill_isa::{Form, Inst, Op, ROWS, Role};
-    const TRAPSTS: u32 = 3;
-    let Some(row) = ROWS.iter().find(|r| r.op == Op::s_getreg_b32) else { return false };
-    let wanted = Inst::new(row, Form::Base, level);
-    let operands = wanted.field(Role::Sdst).set(wanted.field(Role::Hwreg).set(0, !0), !0);
-    code.chunks_exact(4).any(|w| {
-        let word = u64::from(u32::from_le_bytes([w[0], w[1], w[2], w[3]]));
-        word & !operands == wanted.bits && word as u32 & 63 == TRAPSTS
-    })
-}

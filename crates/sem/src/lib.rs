@@ -7,7 +7,7 @@
 //!
 //! Memory: [`memory`] says what instructions move, [`buffer`] and [`image`] decode resources and find addresses,
 //! [`mod@format`] and [`blocks`] convert texels, [`mimg`] and [`sampler`] are the image instructions and what sampling does,
-//! [`gws`] is global wave sync and [`interp`] parameter interpolation.
+//! [`gws`] is global wave sync, [`ordered`] whose turn it is to count, and [`interp`] parameter interpolation.
 
 pub mod apply;
 pub mod atomic;
@@ -34,6 +34,7 @@ pub mod mimg;
 pub mod misc;
 pub mod mode;
 pub mod modify;
+pub mod ordered;
 pub mod packed;
 pub mod salu;
 pub mod sampler;

@@ -1,8 +1,9 @@
 //! What the waves of a work-group share: LDS, and where LDS and scratch appear in the flat address space.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use wavemill_sem::gws;
+use wavemill_sem::ordered::{Count, Turns};
 
 /// Local data share of one work-group. Waves on different host threads may access it at once, as on hardware.
 pub struct Lds {
@@ -95,6 +96,29 @@ impl Global {
     }
 }
 
+/// The order in which the waves of a dispatch use the ordered counters.
+#[derive(Default)]
+pub struct Order(Mutex<Turns>);
+
+impl Order {
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn may_count(&self, wave: u64, count: Count) -> bool {
+        self.turns().may_count(wave, count)
+    }
+
+    pub(crate) fn counted(&self, wave: u64, count: Count) {
+        self.turns().counted(wave, count);
+    }
+
+    /// A wave, by its [`place`](crate::Wave::place), has ended: nobody waits for it any more.
+    pub fn ended(&self, wave: u64) {
+        self.turns().ended(wave);
+    }
+}
+
 /// What the waves of a work-group share.
 pub struct GroupShared {
     /// Local data share.
@@ -108,6 +132,8 @@ pub struct GroupShared {
     pub scratch_base: u64,
     /// What the GPU's waves share. A new work-group has one of its own; a machine puts its own here.
     pub global: Arc<Global>,
+    /// Whose turn it is at the ordered counters. Without it, every wave counts at once.
+    pub order: Option<Arc<Order>>,
 }
 
 impl GroupShared {
@@ -124,6 +150,7 @@ impl GroupShared {
             private_base: Self::PRIVATE_BASE,
             scratch_base: 0,
             global: Arc::default(),
+            order: None,
         }
     }
 }

@@ -30,7 +30,7 @@ mod strip;
 mod trap;
 
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
-pub use group::{Global, GroupShared, Lds};
+pub use group::{Global, GroupShared, Lds, Order};
 pub use interp::{Interp, clock};
 pub use mem::{Memory, Range};
 pub use observe::Observer;

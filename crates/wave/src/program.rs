@@ -67,7 +67,7 @@ pub(crate) enum Run {
     Control,
     ScalarMemory,
     Lds,
-    /// Global wave sync.
+    /// Global wave sync and ordered counts: the wave may have to wait.
     Gws,
     Memory,
     /// Buffer instructions that convert formats.
@@ -348,7 +348,7 @@ impl Resolver {
             Enc::Smem | Enc::Smrd => Run::ScalarMemory,
             Enc::Vopc => Compare::of(row).map_or(Run::Unsupported, Run::Compare),
             Enc::Mfma if mfma::shape(op).is_some() => Run::Mfma,
-            Enc::Ds if Request::of(op).is_some() => Run::Gws,
+            Enc::Ds if Request::of(op).is_some() || op == Op::ds_ordered_count => Run::Gws,
             Enc::Ds => Run::Lds,
             Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch if fidelity::cache(op) => Run::Nop,
             Enc::Mimg => Run::Image,

@@ -98,6 +98,8 @@ pub struct Wave {
     pub(crate) host_trap: u8,
     /// HW_ID as S_GETREG shows it.
     pub hw_id: u32,
+    /// Number of the wave among those of its dispatch, in the order of their launch.
+    pub place: u64,
     /// Work-group's LDS allocation in bytes, as LDS_ALLOC shows it.
     pub lds_bytes: u32,
     /// Bytes of scratch each lane has. Accesses beyond it fault.
@@ -134,6 +136,7 @@ impl Wave {
             tma: 0,
             host_trap: 0,
             hw_id: 0,
+            place: 0,
             lds_bytes: 0,
             scratch_bytes: 0,
             clock: Clock::Host,
@@ -169,6 +172,7 @@ impl Wave {
         self.tma = 0;
         self.host_trap = 0;
         self.hw_id = 0;
+        self.place = 0;
         self.lds_bytes = 0;
         self.scratch_bytes = 0;
         self.counters = Counters::default();

@@ -4,6 +4,7 @@ mod bad;
 mod faults;
 mod gws;
 mod litmus;
+mod ordered;
 mod queues;
 mod registers;
 mod schedule;

@@ -1,4 +1,5 @@
-//! Data share: loads, stores and atomics on LDS and GDS, the permutes that only borrow the crossbar, global wave sync.
+//! Data share: loads, stores and atomics on LDS and GDS, the permutes that only borrow the crossbar, global wave sync, ordered
+//! counts.
 
 use super::Exec;
 use crate::engine::{Event, FaultKind};
@@ -10,6 +11,7 @@ use wavemill_isa::{Level, Op, Role, flag};
 use wavemill_sem::atomic::Atomic;
 use wavemill_sem::gws::Request;
 use wavemill_sem::memory::{Access, Extend, src2, src2_addresses};
+use wavemill_sem::ordered::Count;
 
 /// The part of LDS or GDS an instruction may touch.
 #[derive(Clone, Copy)]
@@ -350,24 +352,6 @@ impl Exec<'_> {
                     self.set_lane(inst.dst as usize, lane, old as u32);
                 }
             }
-            // Bits 5:2 of the offset pick a counter, bit 12 exchanges instead of adding. The first lane's datum counts.
-            // Waves come in the order they come: no packet asks for another one.
-            Op::ds_ordered_count => {
-                let data = self.lane(inst.src[0], 0, exec.trailing_zeros() as usize & 63);
-                let p = whole.at(offset & 0x3c, 4);
-                let swap = offset >> 12 & 1 != 0;
-                // SAFETY: checked and aligned.
-                let old = p.map_or(0, |p| unsafe {
-                    guest::update(
-                        p,
-                        4,
-                        |old| if swap { data } else { (old as u32).wrapping_add(data) } as u64,
-                    )
-                });
-                for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
-                    self.set_lane(inst.dst as usize, lane, old as u32);
-                }
-            }
             _ => {}
         }
     }
@@ -394,12 +378,12 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// Global wave sync. False if the wave has to wait: it comes back to the instruction later.
+    /// Global wave sync and ordered counts. False if the wave has to wait: it comes back to the instruction later.
     pub(super) fn gws(&mut self, inst: &Inst) -> bool {
-        let Some(request) = Request::of(inst.op) else { return true };
         if self.skips_vector() {
             return true;
         }
+        let Some(request) = Request::of(inst.op) else { return self.ordered_count(inst) };
         // Six bits each of M0 and the instruction name the resource; the first active lane has the datum (lane 0 if none).
         let id = (self.wave.m0() >> 16).wrapping_add(bits::DS_OFFSET0.get(inst.bits));
         let lane = self.wave.exec().trailing_zeros() as usize & 63;
@@ -410,6 +394,36 @@ impl Exec<'_> {
         };
         self.wave.ticket = ticket.map(|t| (id, t));
         self.wave.ticket.is_none()
+    }
+
+    /// A count in the order of the dispatch's waves, whatever number M0 gives the wave; at once where nobody keeps the
+    /// order. The first active lane has the datum (lane 0 if none): the instruction takes its turn without any, too.
+    fn ordered_count(&mut self, inst: &Inst) -> bool {
+        let count = Count::of(bits::DS_OFFSET.get(inst.bits));
+        let place = self.wave.place;
+        if let Some(order) = &self.group.order
+            && !order.may_count(place, count)
+        {
+            return false;
+        }
+        let exec = self.wave.exec();
+        let data = self.lane(inst.src[0], 0, exec.trailing_zeros() as usize & 63);
+        // The lower half of M0 is no size here.
+        let start = self.wave.m0() >> 16 & !3;
+        // SAFETY: GDS has 64 KiB, and the start sixteen bits.
+        let base = unsafe { self.group.global.gds().base().add(start as usize) };
+        let share = Share { base, limit: Global::GDS_BYTES - start };
+        // SAFETY: checked; GDS, the start and counters are aligned.
+        let old = share.at(count.address(), 4).map_or(0, |p| unsafe {
+            guest::update(p, 4, |old| if count.swap { data } else { (old as u32).wrapping_add(data) }.into())
+        });
+        for lane in (0..64usize).filter(|l| exec >> l & 1 != 0) {
+            self.set_lane(inst.dst as usize, lane, old as u32);
+        }
+        if let Some(order) = &self.group.order {
+            order.counted(place, count);
+        }
+        true
     }
 }
 
