@@ -83,6 +83,8 @@ pub struct Setup {
     pub wave32: bool,
     /// Work-group info has the wave's number for GDS ordered append (`amd_kernel_code_t` only).
     pub ordered_append: bool,
+    /// S_TRAP 3 without a debugger stops the dispatch; see [`Setup::ignores_trap`].
+    pub debugtrap_stops: bool,
 }
 
 /// The descriptor's names of exceptions that trap, in the order of MODE.EXCP_EN.
@@ -143,6 +145,7 @@ impl Setup {
             dynamic_stack: get("uses_dynamic_stack") != 0,
             wave32: get("enable_wavefront_size32") != 0,
             ordered_append: false,
+            debugtrap_stops: false,
         };
         if level.is_gfx9() {
             setup.mode |= get("fp16_ovfl") << mode::FP16_OVFL;
@@ -186,7 +189,19 @@ impl Setup {
             dynamic_stack: get("is_dynamic_callstack") != 0,
             wave32: get("wavefront_size") == 5,
             ordered_append: get("enable_ordered_append_gds") != 0,
+            debugtrap_stops: true,
         }
+    }
+
+    /// Whether the runtime's trap handler returns at once from S_TRAP with this id, as long as there is no debugger.
+    ///
+    /// That is so for `llvm.debugtrap` (3) alone, and was not always so. By the AMDGPU guide of the time of code object
+    /// version 2 and its `amd_kernel_code_t` ("Trap Handler ABI": "handled same as `llvm.trap`") the dispatch ends. LLVM's
+    /// change D46769 made it a no-operation before the kernel descriptors of version 3 came into use, in the guide and in
+    /// the compiler, which passes no queue to the handler any more; ROCm's handler ignores it, and ends the dispatch for
+    /// every other id. So the version, which says what the compiler had in mind, decides.
+    pub const fn ignores_trap(&self, id: u8) -> bool {
+        id == 3 && !self.debugtrap_stops
     }
 
     /// User SGPRs that the enabled ones take, unlimited.

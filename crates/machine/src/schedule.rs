@@ -411,6 +411,11 @@ impl Job {
                         // A message tells the host that a signal has changed; the wave goes on.
                         Event::Message { .. } if wave.counters.total() - before < budget => watch::look(),
                         Event::Message { .. } => break Event::Preempted,
+                        Event::Trap(id) if self.plan.kernel.setup.ignores_trap(id) => {
+                            if wave.counters.total() - before >= budget {
+                                break Event::Preempted;
+                            }
+                        }
                         event => break event,
                     }
                 };

@@ -50,23 +50,88 @@ fn run(machine: &Machine, data: Vec<u8>, grid: u32) -> (Completion, Vec<u32>) {
     (done, words)
 }
 
+/// Runs one trap in a kernel with a descriptor; what stopped it, and whether the report shows the instruction.
+fn about(trap: &str) -> Option<(&'static str, String, bool)> {
+    let body = format!("v_mov_b32 v0, 42\n {trap}\n s_endpgm");
+    let (done, _) = run(&machine("gfx90a"), program("gfx90a", &body, ""), 64);
+    let report = done.fault?;
+    let shown = report.listing.iter().any(|l| l.address == report.stop.pc && l.text.starts_with("s_trap"));
+    Some((report.kind, report.summary.clone(), shown))
+}
+
+fn stops(trap: &str, kind: &'static str, summary: &str) {
+    assert_eq!(about(trap), Some((kind, summary.into(), true)), "{trap}");
+}
+
+// A test for each line of the AMDGPU guide's table "AMDGPU Trap Handler for AMDHSA OS".
+
+/// "Reserved by hardware."
 #[test]
-fn traps_by_the_abi() {
-    let about = |trap: &str| {
-        let m = machine("gfx90a");
-        let (done, _) = run(&m, program("gfx90a", &format!("v_mov_b32 v0, 42\n {trap}\n s_endpgm"), ""), 64);
-        let report = done.fault.expect("a report");
-        (report.kind, report.summary.clone(), report.listing.iter().any(|l| l.address == report.stop.pc))
-    };
-    assert_eq!(about("s_trap 1"), ("debugtrap", "debugtrap(42) without a debugger (s_trap 1)".into(), true));
-    assert_eq!(about("s_trap 2"), ("trap", "the kernel called abort (s_trap 2)".into(), true));
-    assert_eq!(about("s_trap 3"), ("trap", "debug trap without a debugger (s_trap 3)".into(), true));
-    assert_eq!(about("s_trap 7"), ("trap", "a breakpoint without a debugger (s_trap 7)".into(), true));
+fn trap_0() {
+    stops("s_trap 0", "trap", "a trap reserved for the hardware (s_trap 0)");
+}
+
+/// "Reserved for HSA debugtrap intrinsic"; the ROCm code object document has it halt the wave and raise a debug
+/// exception, with the argument in v0.
+#[test]
+fn trap_1_is_the_hsa_debugtrap() {
+    stops("s_trap 1", "debugtrap", "debugtrap(42) without a debugger (s_trap 1)");
+}
+
+/// `llvm.trap`: "Causes dispatch to be terminated and its associated queue put into the error state." (The queue's state
+/// is for the tests of queues.)
+#[test]
+fn trap_2_aborts() {
+    stops("s_trap 2", "trap", "the kernel called abort (s_trap 2)");
+}
+
+/// `llvm.debugtrap`: "If debugger not installed handled same as llvm.trap", as long as code objects were of version 2.
+#[test]
+fn trap_3_stops_kernels_of_version_2() {
+    let source = ".hsa_code_object_version 2,1\n.hsa_code_object_isa 8,0,3,\"AMD\",\"AMDGPU\"\n.text\n.p2align 8\n\
+        .amdgpu_hsa_kernel k\nk:\n.amd_kernel_code_t\nis_ptr64 = 1\nenable_sgpr_kernarg_segment_ptr = 1\n\
+        kernarg_segment_byte_size = 8\nuser_sgpr_count = 2\nwavefront_sgpr_count = 16\nworkitem_vgpr_count = 8\n\
+        granulated_wavefront_sgpr_count = 1\ngranulated_workitem_vgpr_count = 1\n.end_amd_kernel_code_t\n \
+        s_trap 3\n s_endpgm\n";
+    let (done, _) = run(&machine("gfx803"), object("gfx803", source), 64);
+    assert_eq!(done.fault.unwrap().summary, "debug trap without a debugger (s_trap 3)");
+}
+
+/// The guide of later versions: "If debugger not installed then behaves as a no-operation. The trap handler is entered
+/// and immediately returns" (LLVM's change D46769).
+#[test]
+fn trap_3_goes_on_in_kernels_with_descriptors() {
+    for cpu in ["gfx803", "gfx90a"] {
+        let body = "v_mov_b32 v0, s4\n v_mov_b32 v1, s5\n s_trap 3\n s_movk_i32 s6, 0x2000\n again:\n s_trap 3\n \
+             s_sub_u32 s6, s6, 1\n s_cmp_lg_u32 s6, 0\n s_cbranch_scc1 again\n v_mov_b32 v2, 7\n \
+             flat_store_dword v[0:1], v2\n s_endpgm";
+        let (done, words) = run(&machine(cpu), program(cpu, body, ""), 128);
+        assert!(done.fault.is_none(), "{}", done.fault.unwrap());
+        assert_eq!((words[0], done.waves), (7, 2));
+    }
+}
+
+/// "Reserved for debugger breakpoints."
+#[test]
+fn trap_7_is_a_breakpoint() {
+    stops("s_trap 7", "trap", "a breakpoint without a debugger (s_trap 7)");
+}
+
+/// "Reserved for debugger."
+#[test]
+fn traps_8_fe_and_ff_are_the_debuggers() {
     for id in [8, 0xfe, 0xff] {
         let want = format!("a trap for the debugger, without one (s_trap {id})");
-        assert_eq!(about(&format!("s_trap {id}")), ("trap", want, true));
+        stops(&format!("s_trap {id}"), "trap", &want);
     }
-    assert_eq!(about("s_trap 9").1, "a trap without a handler (s_trap 9)");
+}
+
+/// The table has no other ids.
+#[test]
+fn other_traps_have_no_handler() {
+    for id in [4, 5, 6, 9, 0x80] {
+        stops(&format!("s_trap {id}"), "trap", &format!("a trap without a handler (s_trap {id})"));
+    }
 }
 
 /// The argument of debugtrap is that of the first active lane.
