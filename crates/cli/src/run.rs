@@ -1,6 +1,7 @@
 //! `wavemill run`: one kernel of a source, code object or program, on the virtual GPU.
 
 mod args;
+mod handler;
 mod npy;
 mod report;
 mod show;
@@ -8,12 +9,14 @@ mod source;
 
 use args::{ArgSpec, Buffer};
 use clap::Args;
+use handler::Handler;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use wavemill_isa::{Target, target};
 use wavemill_machine::kernarg::{self, Value};
 use wavemill_machine::run::Launch;
+use wavemill_machine::traps::TrapHandler;
 use wavemill_machine::{Completion, Kernel, Loaded, Machine, Options, loader};
 use wavemill_object::bundle;
 use wavemill_object::read::File;
@@ -29,6 +32,8 @@ Arguments are given in the order of the kernel's own:
 --show prints or draws an argument's buffer after the run:
   N:TYPE[:COUNT]             its first elements
   N:image:WIDTHxHEIGHT[:TYPE]  one element (u32 if not said) for each pixel, the largest the brightest
+A trap handler is entered at S_TRAP and at exceptions that the kernel's descriptor lets trap, privileged, with the cause
+in TTMP0 and TTMP1; S_RFE_B64 leaves it. It must leave alone what the program uses, SCC included.
 An assembly source may hold its own options in comments, `; run: --grid 1024 --block 64 --arg zeros:4096`.
 Options on the command line replace them.
 
@@ -70,6 +75,12 @@ pub struct Run {
     /// Print or draw argument N's buffer after the run, see below
     #[arg(long, value_name = "N:FORMAT")]
     show: Vec<String>,
+    /// Code that waves jump to when they trap (TBA): a function of a source or code object, or of the program itself
+    #[arg(long, value_name = "FILE[:SYMBOL] | :SYMBOL", value_parser = Handler::parse)]
+    trap_handler: Option<Handler>,
+    /// Memory for the trap handler (TMA), given as a buffer argument is; --dump and --show call it tma
+    #[arg(long, value_name = "KIND:VALUE")]
+    trap_memory: Option<String>,
     /// LDS beyond what the kernel declares, in bytes
     #[arg(long, value_name = "BYTES")]
     lds: Option<u32>,
@@ -110,6 +121,8 @@ impl Run {
             args: any(self.args, line.args),
             dump: any(self.dump, line.dump),
             show: any(self.show, line.show),
+            trap_handler: self.trap_handler.or(line.trap_handler),
+            trap_memory: self.trap_memory.or(line.trap_memory),
             lds: self.lds.or(line.lds),
             gpu: self.gpu.or(line.gpu),
             engine: self.engine.or(line.engine),
@@ -218,10 +231,21 @@ fn perform(run: Run) -> Result<bool, String> {
         .enumerate()
         .map(|(i, text)| ArgSpec::parse(text).map_err(|e| format!("argument {i} (`{text}`): {e}")));
     let specs: Vec<ArgSpec> = specs.collect::<Result<_, _>>()?;
-    let dumps = run.dump.iter().map(|text| buffer_option("--dump", text, &specs));
+    let trap_memory = run.trap_memory.as_deref().map(|text| match ArgSpec::parse(text) {
+        Ok(spec) if spec.is_buffer() => Ok(spec),
+        Ok(_) => Err(format!("--trap-memory {text}: it is not a buffer")),
+        Err(e) => Err(format!("--trap-memory {text}: {e}")),
+    });
+    let trap_memory = trap_memory.transpose()?;
+    if trap_memory.is_some() && run.trap_handler.is_none() {
+        return Err("--trap-memory is for a --trap-handler".into());
+    }
+    // Buffers that --dump and --show know: the arguments', then the trap handler's.
+    let known = (specs.as_slice(), trap_memory.as_ref());
+    let dumps = run.dump.iter().map(|text| buffer_option("--dump", text, known));
     let dumps: Vec<(usize, String)> = dumps.collect::<Result<_, _>>()?;
     let shows = run.show.iter().map(|text| {
-        let (index, format) = buffer_option("--show", text, &specs)?;
+        let (index, format) = buffer_option("--show", text, known)?;
         Ok::<_, String>((index, show::Format::parse(&format).map_err(|e| format!("--show {text}: {e}"))?))
     });
     let shows: Vec<(usize, show::Format)> = shows.collect::<Result<_, _>>()?;
@@ -233,6 +257,8 @@ fn perform(run: Run) -> Result<bool, String> {
     let object = machine.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
     let kernel = pick(&object, run.kernel.as_deref()).map_err(|e| format!("{shown}: {e}"))?;
     let (grid, block) = sizes(&run, kernel)?;
+    let handler = run.trap_handler.as_ref().map(|h| h.load(&machine, &object));
+    let handler = handler.transpose().map_err(|e| format!("--trap-handler: {e}"))?;
 
     let mut done: Vec<Completion> = Vec::new();
     let mut buffers: Vec<Option<Buffer>> = Vec::new();
@@ -246,6 +272,14 @@ fn perform(run: Run) -> Result<bool, String> {
                 .place(&machine, &format!("argument {i}{named}"))
                 .map_err(|e| format!("argument {i} (`{}`): {e}", run.args[i]))?;
             values.push(value);
+            buffers.push(buffer);
+        }
+        if let Some(code) = handler {
+            let memory = trap_memory.as_ref().map(|spec| spec.place(&machine, "the trap handler's memory"));
+            let memory = memory.transpose().map_err(|e| format!("--trap-memory: {e}"))?;
+            let buffer = memory.and_then(|(_, buffer)| buffer);
+            let memory = buffer.as_ref().map_or(0, |b| b.region.start());
+            machine.set_trap_handler(Some(TrapHandler { code, memory }));
             buffers.push(buffer);
         }
         let launch = Launch {
@@ -290,8 +324,18 @@ fn perform(run: Run) -> Result<bool, String> {
     Ok(ok)
 }
 
-/// `N:REST` where argument N is a buffer.
-fn buffer_option(option: &str, text: &str, specs: &[ArgSpec]) -> Result<(usize, String), String> {
+/// `N:REST` where argument N is a buffer, or `tma:REST` for the trap handler's memory, which comes behind the arguments.
+fn buffer_option(
+    option: &str,
+    text: &str,
+    (specs, trap_memory): (&[ArgSpec], Option<&ArgSpec>),
+) -> Result<(usize, String), String> {
+    if let Some(rest) = text.strip_prefix("tma:") {
+        return match trap_memory {
+            Some(_) => Ok((specs.len(), rest.to_owned())),
+            None => Err(format!("{option} {text}: there is no --trap-memory")),
+        };
+    }
     let parsed = text.split_once(':').and_then(|(n, rest)| Some((n.parse::<usize>().ok()?, rest.to_owned())));
     let (index, rest) =
         parsed.ok_or_else(|| format!("{option} {text}: N:… with an argument's number is wanted"))?;

@@ -48,7 +48,8 @@ pub fn launch_line(text: &[u8], path: &Path) -> Result<Option<Run>, String> {
     })?;
     let mut run = line.run;
     let directory = path.parent().unwrap_or(Path::new(""));
-    for arg in &mut run.args {
+    run.trap_handler = run.trap_handler.map(|h| h.beside(directory));
+    for arg in run.args.iter_mut().chain(&mut run.trap_memory) {
         if let Some(file) = arg.strip_prefix("buf:") {
             *arg = format!("buf:{}", directory.join(file).display());
         }

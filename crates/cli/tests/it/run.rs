@@ -48,6 +48,64 @@ fn examples_run_by_themselves() {
 }
 
 #[test]
+fn trap_handlers_come_with_the_program_or_from_a_file() {
+    let example = repository().join("examples/traps.s").display().to_string();
+    let text = stdout(&run(&[&example]));
+    assert!(text.starts_with("2 4\n"), "{text}");
+    // A handler in a file of its own, which only counts, and its memory in a file.
+    let directory = scratch("handler");
+    let path = |name: &str| directory.join(name).display().to_string();
+    let head = "s_getreg_b32 ttmp2, hwreg(HW_REG_TMA_LO)\ns_getreg_b32 ttmp3, hwreg(HW_REG_TMA_HI)\n";
+    let count = ".type count,@function\ncount:\ns_getreg_b32 ttmp7, hwreg(HW_REG_STATUS)\n{HEAD}s_mov_b32 ttmp8, 10\n\
+        s_atomic_add ttmp8, ttmp[2:3], 0x0\ns_waitcnt lgkmcnt(0)\ns_bfe_u32 ttmp6, ttmp1, 0x80010\n\
+        s_min_u32 ttmp6, ttmp6, 1\ns_lshl_b32 ttmp6, ttmp6, 2\ns_and_b32 ttmp1, ttmp1, 0xffff\n\
+        s_add_u32 ttmp0, ttmp0, ttmp6\ns_addc_u32 ttmp1, ttmp1, 0\ns_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 0, 9), 0\n\
+        s_setreg_b32 hwreg(HW_REG_STATUS, 0, 1), ttmp7\ns_rfe_b64 ttmp[0:1]\n.size count, .-count\n";
+    std::fs::write(path("h.s"), count.replace("{HEAD}", head)).unwrap();
+    let dump = format!("tma:{}", path("tma.bin"));
+    let handler = path("h.s");
+    std::fs::write(path("start.bin"), 1000u32.to_le_bytes()).unwrap();
+    let memory = format!("buf:{}", path("start.bin"));
+    let with = ["--trap-handler", &handler, "--trap-memory", &memory, "--show", "0:f32:2"];
+    let text = stdout(&run(&[&[example.as_str()], &with[..], &["--dump", &dump]].concat()));
+    assert!(text.starts_with("inf 1\n"), "{text}");
+    assert_eq!(std::fs::read(path("tma.bin")).unwrap(), 1060u32.to_le_bytes());
+    // As an object, with its name.
+    let object = path("h.o");
+    let made = wavemill(&["asm", "--mcpu", "gfx90a", &handler, "-o", &object]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let named = format!("{object}:count");
+    let text = stdout(&run(&[&example, "--trap-handler", &named, "--show", "tma:u32:1"]));
+    assert!(text.starts_with("60\n"), "{text}");
+}
+
+#[test]
+fn wrong_trap_handlers_are_refused() {
+    let example = repository().join("examples/traps.s").display().to_string();
+    let vadd = repository().join("examples/vadd.s").display().to_string();
+    let refused = |arguments: &[&str]| refused(&[&[example.as_str()], arguments].concat());
+    let handler = |text: &str| refused(&["--trap-handler", text]);
+    assert!(handler("none.s").contains("--trap-handler: none.s: "));
+    let message = handler(":handlr");
+    assert!(message.contains("the program has no function `handlr`; did you mean handler?"), "{message}");
+    let message = handler(&example);
+    assert!(
+        message.contains("it has several functions, name one with :SYMBOL: reciprocal, handler"),
+        "{message}"
+    );
+    let message = handler(&fixture("vadd.gfx900.clang-15.v3.O2.hsaco"));
+    assert!(message.contains("it is for gfx900, the GPU is gfx90a"), "{message}");
+    let message = refused(&["--trap-memory", "u32:7"]);
+    assert!(message.contains("--trap-memory u32:7: it is not a buffer"), "{message}");
+    let message = super::run::refused(&[&vadd, "--trap-memory", "zeros:8"]);
+    assert!(message.contains("--trap-memory is for a --trap-handler"), "{message}");
+    let message = super::run::refused(&[&vadd, "--show", "tma:u32:1"]);
+    assert!(message.contains("--show tma:u32:1: there is no --trap-memory"), "{message}");
+    let output = run(&[&vadd, "--trap-handler", "h.s:"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
 fn arrays_come_and_go_as_npy() {
     let directory = scratch("npy");
     let path = |name: &str| directory.join(name).display().to_string();
