@@ -1,9 +1,10 @@
-//! Block-compressed texels: BC1 to BC7, four by four texels in 64 or 128 bits.
+//! Block-compressed texels: BC1 to BC7 and ETC2, four by four texels in 64 or 128 bits.
 //!
 //! Colors of BC1 to BC5 between two ends are interpolated in fractions of their integer codes, as the definitions of S3TC
-//! and RGTC have them. BC6H and BC7 ([`bptc`]) are defined to the bit.
+//! and RGTC have them. BC6H and BC7 ([`bptc`]) and ETC2 ([`etc`]) are defined to the bit.
 
 mod bptc;
+mod etc;
 
 use crate::soft;
 
@@ -19,29 +20,42 @@ pub enum Block {
     Bc6h,
     Bc6hSigned,
     Bc7,
+    EtcRgb,
+    EtcRgba,
+    /// Alpha is 0 or 1.
+    EtcRgba1,
+    /// One component of eleven bits.
+    EacR,
+    EacRg,
 }
 
 impl Block {
     /// Bytes of a block.
     pub const fn bytes(self) -> u8 {
-        if matches!(self, Block::Bc1 | Block::Bc4) { 8 } else { 16 }
+        match self {
+            Block::Bc1 | Block::Bc4 | Block::EtcRgb | Block::EtcRgba1 | Block::EacR => 8,
+            _ => 16,
+        }
     }
 
     /// Components of a texel.
     pub const fn components(self) -> u8 {
         match self {
-            Block::Bc4 => 1,
-            Block::Bc5 => 2,
-            Block::Bc6h | Block::Bc6hSigned => 3,
+            Block::Bc4 | Block::EacR => 1,
+            Block::Bc5 | Block::EacRg => 2,
+            Block::Bc6h | Block::Bc6hSigned | Block::EtcRgb => 3,
             _ => 4,
         }
     }
 
-    /// The components of a texel of a block, as fractions or, of BC6H, numbers. BC4 and BC5 may be signed.
+    /// The components of a texel of a block, as fractions or, of BC6H, numbers. Those of one or
+    /// two components may be signed.
     pub fn texel(self, block: [u32; 4], x: u32, y: u32, signed: bool) -> [f64; 4] {
-        let at = 4 * (y & 3) + (x & 3);
+        let (x, y) = (x & 3, y & 3);
+        let at = 4 * y + x;
         let [a, b, c, d] = block.map(u64::from);
         let (first, second) = (a | b << 32, c | d << 32);
+        let fraction = |byte: u8| f64::from(byte) / 255.0;
         let whole = first as u128 | (second as u128) << 64;
         match self {
             Block::Bc1 => color(first, at, true),
@@ -61,7 +75,18 @@ impl Block {
                 let [r, g, b] = bptc::bc6h(whole, at, self == Block::Bc6hSigned).map(half);
                 [r, g, b, 0.0]
             }
-            Block::Bc7 => bptc::bc7(whole, at).map(|c| c as f64 / 255.0),
+            Block::Bc7 => bptc::bc7(whole, at).map(fraction),
+            Block::EtcRgb => etc::color(first.swap_bytes(), x, y, false).map(fraction),
+            Block::EtcRgba1 => etc::color(first.swap_bytes(), x, y, true).map(fraction),
+            Block::EtcRgba => {
+                let [r, g, b, _] = etc::color(second.swap_bytes(), x, y, false);
+                [r, g, b, etc::alpha(first.swap_bytes(), x, y)].map(fraction)
+            }
+            Block::EacR => [etc::eleven(first.swap_bytes(), x, y, signed), 0.0, 0.0, 0.0],
+            Block::EacRg => {
+                let [r, g] = [first, second].map(|b| etc::eleven(b.swap_bytes(), x, y, signed));
+                [r, g, 0.0, 0.0]
+            }
         }
     }
 }

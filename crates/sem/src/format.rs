@@ -128,6 +128,7 @@ impl Format {
             20 => [24, 8, 0, 0],
             21 => [8, 24, 0, 0],
             22 => return Some(Format { layout: Layout::DepthStencil, number }),
+            24..=28 if level == Level::Gfx900 => return Format::block(dfmt, number),
             35..=41 => return Format::block(dfmt, number),
             34 => return Some(Format { layout: Layout::SharedExponent, number: Number::Float }),
             57 => [4, 4, 0, 0],
@@ -140,6 +141,12 @@ impl Format {
     fn block(dfmt: u32, number: Number) -> Option<Format> {
         use Number::{Float, Snorm, Srgb, Unorm};
         let (block, number) = match (dfmt, number) {
+            // Of the processors that have ETC2 (gfx810, gfx900, gfx902, gfx909).
+            (24, Unorm | Srgb) => (Block::EtcRgb, number),
+            (25, Unorm | Srgb) => (Block::EtcRgba, number),
+            (26, Unorm | Snorm) => (Block::EacR, number),
+            (27, Unorm | Snorm) => (Block::EacRg, number),
+            (28, Unorm | Srgb) => (Block::EtcRgba1, number),
             (35, Unorm | Srgb) => (Block::Bc1, number),
             (36, Unorm | Srgb) => (Block::Bc2, number),
             (37, Unorm | Srgb) => (Block::Bc3, number),

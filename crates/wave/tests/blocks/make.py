@@ -4,9 +4,10 @@
     pip install imagecodecs numpy pillow texture2ddecoder
     ./make.py > blocks.txt
 
-A line has the format, the block's bytes, and its sixteen texels, in hexadecimal: components of BC7 are bytes, those of
-BC6H halves, most significant digit first. The texels are those of imagecodecs (bcdec); of BC7, Pillow and
-texture2ddecoder must say the same.
+A line has the format, the block's bytes, and its sixteen texels, in hexadecimal: components are bytes, those of BC6H
+halves, most significant digit first. Texels of BC6H and BC7 are those of imagecodecs (bcdec); of BC7, Pillow and
+texture2ddecoder must say the same. Texels of ETC2 are texture2ddecoder's, which
+keeps eight of EAC's eleven bits: v / 8 of v from 0 to 2047, (v + 1023) / 8 of v from -1023 to 1023.
 """
 
 import io
@@ -74,3 +75,36 @@ blocks += [block((5, mode)) for mode in (19, 23, 27, 31)]
 for data in blocks:
     print("bc6h", data.hex(), bc6h(data, 6))
     print("bc6h-signed", data.hex(), bc6h(data, -6))
+
+
+def etc(decode, data, components=4):
+    texels = numpy.frombuffer(decode(data, 4, 4), numpy.uint8).reshape(4, 4, 4)[:, :, [2, 1, 0, 3]]
+    return texels[:, :, :components].tobytes().hex()
+
+
+def color_block(mode, flag):
+    """A random color block of a mode: in bit 33 the flag, in the higher ones sums of five and three bits."""
+    while True:
+        value = random.getrandbits(64) & ~(1 << 33) | flag << 33
+        sums = [(value >> at + 3 & 31) + ((value >> at & 7) ^ 4) - 4 for at in (56, 48, 40)]
+        fits = [0 <= s <= 31 for s in sums]
+        if [fits[0], fits[0] and fits[1], all(fits)] == mode:
+            return value.to_bytes(8, "big")
+
+
+DIFFERENTIAL, T, H, PLANAR = [True] * 3, [False] * 3, [True, False, False], [True, True, False]
+colors = [color_block(mode, 1) for mode in (DIFFERENTIAL, T, H, PLANAR) for i in range(12)]
+individual = [random.getrandbits(64) & ~(1 << 33) for i in range(12)]
+for data in colors + [value.to_bytes(8, "big") for value in individual]:
+    print("etc2-rgb", data.hex(), etc(texture2ddecoder.decode_etc2, data, 3))
+    alpha = random.randbytes(8)
+    print("etc2-rgba", (alpha + data).hex(), etc(texture2ddecoder.decode_etc2a8, alpha + data))
+for data in colors + [color_block(mode, 0) for mode in (DIFFERENTIAL, T, H, PLANAR) for i in range(8)]:
+    print("etc2-rgba1", data.hex(), etc(texture2ddecoder.decode_etc2a1, data))
+for i in range(32):
+    one = random.randbytes(1) + bytes([random.getrandbits(4) << 4 | i % 16 if i % 8 else i % 16]) + random.randbytes(6)
+    two = one + random.randbytes(8)
+    print("eac-r", one.hex(), etc(texture2ddecoder.decode_eacr, one, 1))
+    print("eac-r-signed", one.hex(), etc(texture2ddecoder.decode_eacr_signed, one, 1))
+    print("eac-rg", two.hex(), etc(texture2ddecoder.decode_eacrg, two, 2))
+    print("eac-rg-signed", two.hex(), etc(texture2ddecoder.decode_eacrg_signed, two, 2))
