@@ -1,12 +1,13 @@
 //! The same instruction on the interpreter and on the model, and what differs.
 
-use crate::generate::{AGPRS, Random, VGPRS, instruction, state};
+use crate::generate::{AGPRS, VGPRS, instruction, state};
 use crate::{Allowed, State, Tolerance, Unmodelled, execute};
 use std::collections::BTreeMap;
 use wavemill_asm::disasm::Disassembler;
 use wavemill_isa::row::{self, Enc, Form, Role};
 use wavemill_isa::target::processor;
 use wavemill_isa::{Inst, Level, ROWS, Target};
+use wavemill_testing::Random;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
 
 /// Processors that stand for the levels.

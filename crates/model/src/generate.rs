@@ -6,101 +6,61 @@ use crate::operand::{code, plain_code, vdst};
 use wavemill_isa::encoding::{Field, bits};
 use wavemill_isa::row::{Access, Class, Enc, Form, Kind, Operand, Role, Row, Ty, flag};
 use wavemill_isa::{Inst, Level, Target};
+use wavemill_testing::Random;
 
 /// Vector registers of a test wave.
 pub const VGPRS: u32 = 24;
 /// Accumulation registers, where the level has them.
 pub const AGPRS: u32 = 8;
 
-/// A small generator of numbers, the same in every run.
-pub struct Random(pub u64);
+/// A float that is often a corner case.
+fn float(r: &mut Random, f: Fmt) -> u64 {
+    let fraction = r.next() >> 7 & ((1 << f.fraction()) - 1);
+    let one_bit = 1u64 << r.below(f.fraction() as u64);
+    let exponent = |e: i32| (e.clamp(0, f.exponent(f.inf()) - 1) as u64) << f.fraction();
+    let around = |r: &mut Random, span: i64| f.bias() + (r.below(2 * span as u64 + 1) as i64 - span) as i32;
+    let magnitude = match r.below(20) {
+        0 => 0,
+        1 => 1,
+        2 => fraction,
+        3 => exponent(1) - 1,
+        4 => exponent(1),
+        5 => f.inf(),
+        6 => f.largest(),
+        7 => f.quiet(f.inf() | fraction),
+        8 => f.inf() | fraction >> 2 | 1,
+        // Integers, halves, and their neighbours.
+        9 | 10 => {
+            let n = f.from_int(r.below(600) as i128, rustc_apfloat::Round::TowardZero).bits;
+            let n = f.scale(n, -1, rustc_apfloat::Round::TowardZero).bits;
+            n.wrapping_add(r.below(3)).wrapping_sub(1) & (f.mask() >> 1)
+        }
+        11 => exponent(around(r, 3)) | one_bit,
+        12 => exponent(around(r, 35)) | fraction,
+        13 => exponent(f.exponent(f.inf()) - 1 - r.below(4) as i32) | fraction,
+        14 => exponent(1 + r.below(30) as i32) | fraction,
+        15 => exponent(around(r, f.bias() as i64 - 1)) | one_bit | 1,
+        16 => exponent(around(r, f.bias() as i64 - 1)) | fraction,
+        17 => f.one(),
+        _ => exponent(around(r, 4)) | fraction,
+    };
+    let sign = if r.one_in(2) { f.sign() } else { 0 };
+    sign | magnitude
+}
 
-impl Random {
-    /// The next number (xorshift*).
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// A number below a bound.
-    pub fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 11) % n
-    }
-
-    /// True once in `n`.
-    pub fn once_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    /// A number that is often near the edges of its width.
-    pub fn edgy(&mut self, bits: u32) -> u64 {
-        let mask = !0 >> (64 - bits);
-        let shift = self.below(bits as u64);
-        let v = match self.below(10) {
-            0 => 0,
-            1 => !0,
-            2 => 1 << shift,
-            3 => (1u64 << shift).wrapping_sub(1),
-            4 => self.below(70),
-            5 => !(1u64 << shift),
-            6 => self.below(70).wrapping_neg(),
-            _ => self.next() ^ self.next() << 32,
+/// A value of a type, in as many dwords as it takes.
+fn value(r: &mut Random, ty: Ty) -> u128 {
+    let bits = ty.bits as u32;
+    (0..ty.count as u32).fold(0, |v, i| {
+        let element = match (ty.kind, bits) {
+            (Kind::F, 16) => float(r, Fmt::F16) as u128,
+            (Kind::F, 32) => float(r, Fmt::F32) as u128,
+            (Kind::F, 64) => float(r, Fmt::F64) as u128,
+            (_, 128) => (0..4).fold(0, |v, i| v | (r.edgy(32) as u128) << (32 * i)),
+            (_, n) => r.edgy(n) as u128,
         };
-        v & mask
-    }
-
-    /// A float that is often a corner case.
-    fn float(&mut self, f: Fmt) -> u64 {
-        let fraction = self.next() >> 7 & ((1 << f.fraction()) - 1);
-        let one_bit = 1u64 << self.below(f.fraction() as u64);
-        let exponent = |e: i32| (e.clamp(0, f.exponent(f.inf()) - 1) as u64) << f.fraction();
-        let around =
-            |r: &mut Random, span: i64| f.bias() + (r.below(2 * span as u64 + 1) as i64 - span) as i32;
-        let magnitude = match self.below(20) {
-            0 => 0,
-            1 => 1,
-            2 => fraction,
-            3 => exponent(1) - 1,
-            4 => exponent(1),
-            5 => f.inf(),
-            6 => f.largest(),
-            7 => f.quiet(f.inf() | fraction),
-            8 => f.inf() | fraction >> 2 | 1,
-            // Integers, halves, and their neighbours.
-            9 | 10 => {
-                let n = f.from_int(self.below(600) as i128, rustc_apfloat::Round::TowardZero).bits;
-                let n = f.scale(n, -1, rustc_apfloat::Round::TowardZero).bits;
-                n.wrapping_add(self.below(3)).wrapping_sub(1) & (f.mask() >> 1)
-            }
-            11 => exponent(around(self, 3)) | one_bit,
-            12 => exponent(around(self, 35)) | fraction,
-            13 => exponent(f.exponent(f.inf()) - 1 - self.below(4) as i32) | fraction,
-            14 => exponent(1 + self.below(30) as i32) | fraction,
-            15 => exponent(around(self, f.bias() as i64 - 1)) | one_bit | 1,
-            16 => exponent(around(self, f.bias() as i64 - 1)) | fraction,
-            17 => f.one(),
-            _ => exponent(around(self, 4)) | fraction,
-        };
-        let sign = if self.once_in(2) { f.sign() } else { 0 };
-        sign | magnitude
-    }
-
-    /// A value of a type, in as many dwords as it takes.
-    fn value(&mut self, ty: Ty) -> u128 {
-        let bits = ty.bits as u32;
-        (0..ty.count as u32).fold(0, |v, i| {
-            let element = match (ty.kind, bits) {
-                (Kind::F, 16) => self.float(Fmt::F16) as u128,
-                (Kind::F, 32) => self.float(Fmt::F32) as u128,
-                (Kind::F, 64) => self.float(Fmt::F64) as u128,
-                (_, 128) => (0..4).fold(0, |v, i| v | (self.edgy(32) as u128) << (32 * i)),
-                (_, n) => self.edgy(n) as u128,
-            };
-            v | element << (bits * i)
-        })
-    }
+        v | element << (bits * i)
+    })
 }
 
 /// The register tuples that are aligned: scalar pairs always, vector ones on gfx90a.
@@ -131,7 +91,7 @@ fn source(r: &mut Random, row: &Row, op: &Operand, level: Level, literal: bool) 
     let dwords = op.ty.dwords() as u32;
     let vector = |r: &mut Random| {
         // Now and then one that the wave does not have: it reads v0.
-        if dwords == 1 && r.once_in(50) { 256 + VGPRS + 40 } else { 256 + vgpr(r, level, dwords, VGPRS) }
+        if dwords == 1 && r.one_in(50) { 256 + VGPRS + 40 } else { 256 + vgpr(r, level, dwords, VGPRS) }
     };
     let constant = |r: &mut Random| match r.below(8) {
         0..=3 => 128 + r.below(81) as u32,
@@ -168,7 +128,7 @@ pub fn instruction(r: &mut Random, row: &'static Row, form: Form, target: &Targe
     let literal = form == Form::Base && !vop3 && !k && row.enc != Enc::Sopk;
     if k {
         inst.len = 8;
-        inst.put(bits::LITERAL, r.value(row.operand(Role::K).map_or(U32, |o| o.ty)) as u32);
+        inst.put(bits::LITERAL, value(r, row.operand(Role::K).map_or(U32, |o| o.ty)) as u32);
     }
     if vop3 && !salu {
         vop3_modifiers(r, &mut inst, level);
@@ -180,10 +140,10 @@ pub fn instruction(r: &mut Random, row: &'static Row, form: Form, target: &Targe
             Role::Vdst => match op.class {
                 Class::Agpr => vgpr(r, level, dwords, AGPRS),
                 // Now and then one that the wave does not have: nothing is written.
-                _ if r.once_in(50) => VGPRS + 40,
+                _ if r.one_in(50) => VGPRS + 40,
                 _ => vgpr(r, level, dwords, VGPRS),
             },
-            Role::Sdst if salu && r.once_in(12) => 126 - 2 * (dwords == 1 && r.once_in(2)) as u32,
+            Role::Sdst if salu && r.one_in(12) => 126 - 2 * (dwords == 1 && r.one_in(2)) as u32,
             Role::Sdst => sgpr(r, dwords),
             Role::Vcc if !vop3 => continue,
             Role::Vcc => sgpr(r, 2),
@@ -191,7 +151,7 @@ pub fn instruction(r: &mut Random, row: &'static Row, form: Form, target: &Targe
                 let short = matches!(form, Form::Sdwa | Form::Dpp) || op.role == Role::Src1 && !vop3;
                 if short && op.class != Class::Scalar {
                     let i = op.role.source_index().unwrap_or(0);
-                    if form == Form::Sdwa && level.is_gfx9() && r.once_in(5) {
+                    if form == Form::Sdwa && level.is_gfx9() && r.one_in(5) {
                         inst.put(Field::new(bits::SDWA_S.lo + 8 * i, 1), 1);
                         sgpr(r, 1)
                     } else {
@@ -201,7 +161,7 @@ pub fn instruction(r: &mut Random, row: &'static Row, form: Form, target: &Targe
                     let c = source(r, row, op, level, literal);
                     if c == 255 {
                         inst.len = 8;
-                        inst.put(bits::LITERAL, r.value(Ty { bits: op.ty.bits.min(32), ..op.ty }) as u32);
+                        inst.put(bits::LITERAL, value(r, Ty { bits: op.ty.bits.min(32), ..op.ty }) as u32);
                     }
                     if row.has(flag::PACKED)
                         && op.ty.bits == 32
@@ -249,7 +209,7 @@ fn only_low(inst: &mut Inst, i: u8) {
 
 fn vop3_modifiers(r: &mut Random, inst: &mut Inst, level: Level) {
     let row = inst.row;
-    let some = |r: &mut Random, n: u32| if r.once_in(2) { 0 } else { r.below(1 << n) as u32 };
+    let some = |r: &mut Random, n: u32| if r.one_in(2) { 0 } else { r.below(1 << n) as u32 };
     if row.enc == Enc::Vop3p {
         let float = row.operands.iter().any(|o| o.ty.is_float());
         let dot = row.name.starts_with("v_dot");
@@ -267,14 +227,14 @@ fn vop3_modifiers(r: &mut Random, inst: &mut Inst, level: Level) {
         if !dot || row.name.starts_with("v_dot2_") {
             let sources = if dot { 2 } else { 3 };
             inst.put(bits::VOP3P_OP_SEL, some(r, sources));
-            if r.once_in(2) {
+            if r.one_in(2) {
                 inst.put(bits::VOP3P_OP_SEL_HI, r.below(4) as u32);
             }
-            if !dot && r.once_in(2) {
+            if !dot && r.one_in(2) {
                 inst.put(bits::VOP3P_OP_SEL_HI2, r.below(2) as u32);
             }
         }
-        inst.put(bits::VOP3_CLAMP, r.once_in(4) as u32);
+        inst.put(bits::VOP3_CLAMP, r.one_in(4) as u32);
         return;
     }
     inst.put(bits::VOP3_NEG, some(r, 3));
@@ -284,34 +244,34 @@ fn vop3_modifiers(r: &mut Random, inst: &mut Inst, level: Level) {
         inst.put(bits::VOP3_ABS, some(r, 3));
     }
     if level.is_vi_plus() {
-        inst.put(bits::VOP3_CLAMP, r.once_in(4) as u32);
+        inst.put(bits::VOP3_CLAMP, r.one_in(4) as u32);
         if !vop3b && row.has(flag::OP_SEL) && level.is_gfx9() {
             inst.put(bits::VOP3_OP_SEL, some(r, 4));
         }
     } else if !vop3b {
-        inst.put(bits::VOP3_CLAMP_SI, r.once_in(4) as u32);
+        inst.put(bits::VOP3_CLAMP_SI, r.one_in(4) as u32);
     }
 }
 
 fn sdwa_modifiers(r: &mut Random, inst: &mut Inst) {
-    let sel = |r: &mut Random| if r.once_in(3) { 6 } else { r.below(7) as u32 };
+    let sel = |r: &mut Random| if r.one_in(3) { 6 } else { r.below(7) as u32 };
     for i in 0..2u8 {
         let at = |f: Field| Field::new(f.lo + 8 * i, f.width);
         inst.put(at(bits::SDWA_SEL), sel(r));
         inst.put(at(bits::SDWA_SEXT), r.below(2) as u32);
         inst.put(at(bits::SDWA_NEG), r.below(2) as u32);
-        inst.put(at(bits::SDWA_ABS), r.once_in(3) as u32);
+        inst.put(at(bits::SDWA_ABS), r.one_in(3) as u32);
     }
     if inst.row.enc == Enc::Vopc {
-        if r.once_in(2) {
+        if r.one_in(2) {
             inst.put(bits::SDWA_SDST, sgpr(r, 2));
             inst.put(bits::SDWA_SD, 1);
         }
     } else {
         inst.put(bits::SDWA_DST_SEL, sel(r));
         inst.put(bits::SDWA_DST_U, r.below(3) as u32);
-        inst.put(bits::SDWA_CLAMP, r.once_in(4) as u32);
-        inst.put(bits::SDWA_OMOD, if r.once_in(2) { 0 } else { r.below(4) as u32 });
+        inst.put(bits::SDWA_CLAMP, r.one_in(4) as u32);
+        inst.put(bits::SDWA_OMOD, if r.one_in(2) { 0 } else { r.below(4) as u32 });
     }
 }
 
@@ -329,8 +289,8 @@ fn dpp_modifiers(r: &mut Random, inst: &mut Inst, level: Level) {
     inst.put(bits::DPP_CTRL, ctrl as u32);
     inst.put(bits::DPP_BOUND, r.below(2) as u32);
     inst.put(bits::DPP_NEG_ABS, r.below(16) as u32);
-    inst.put(bits::DPP_ROW, if r.once_in(2) { 15 } else { r.below(16) as u32 });
-    inst.put(bits::DPP_BANK, if r.once_in(2) { 15 } else { r.below(16) as u32 });
+    inst.put(bits::DPP_ROW, if r.one_in(2) { 15 } else { r.below(16) as u32 });
+    inst.put(bits::DPP_BANK, if r.one_in(2) { 15 } else { r.below(16) as u32 });
 }
 
 /// What some rows ask of their operands.
@@ -348,7 +308,7 @@ fn special(r: &mut Random, inst: &mut Inst) {
         },
         // S0 is the same as S1 or S2, sign included.
         "v_div_scale_f32" | "v_div_scale_f64" => {
-            let (role, i) = if r.once_in(2) { (Role::Src1, 1) } else { (Role::Src2, 2) };
+            let (role, i) = if r.one_in(2) { (Role::Src1, 1) } else { (Role::Src2, 2) };
             inst.set(Role::Src0, inst.get(role));
             let neg = bits::VOP3_NEG.get(inst.bits);
             inst.put(bits::VOP3_NEG, neg & !1 | neg >> i & 1);
@@ -394,16 +354,16 @@ pub fn state(
         level,
         pc,
         sgprs: [0; 128],
-        scc: r.once_in(2),
-        mode: if r.once_in(2) { 0x3f0 } else { r.below(0x400) as u32 },
+        scc: r.one_in(2),
+        mode: if r.one_in(2) { 0x3f0 } else { r.below(0x400) as u32 },
         status: (r.below(4) as u32) << 20,
         vgprs: vec![[0; 64]; VGPRS as usize],
         agprs: vec![[0; 64]; if level >= Level::Gfx908 { AGPRS as usize } else { 0 }],
     };
-    if r.once_in(3) {
+    if r.one_in(3) {
         s.mode |= 1 << 23;
     }
-    if inst.row.enc.is_valu() && r.once_in(64) {
+    if inst.row.enc.is_valu() && r.one_in(64) {
         s.mode |= 1 << 28;
     }
     // Registers nobody reads are there to show stray writes.
@@ -424,7 +384,7 @@ pub fn state(
     s.set_sgpr64(126, exec);
     let vcc = mask(r);
     s.set_sgpr64(106, vcc);
-    if level.is_vi_plus() && inst.row.enc.is_valu() && r.once_in(12) {
+    if level.is_vi_plus() && inst.row.enc.is_valu() && r.one_in(12) {
         use_indexing(r, &mut s, inst);
     }
     fill(r, &mut s, inst);
@@ -439,7 +399,7 @@ pub fn state(
             let csp = 1 + r.below(5) as u32;
             s.mode |= csp << 29;
             s.set_sgpr64((csp - 1) * 4 + 2, jump(r));
-            if r.once_in(3) {
+            if r.one_in(3) {
                 s.sgprs[inst.get(Role::Ssrc0) as usize] = csp;
             }
         }
@@ -447,9 +407,9 @@ pub fn state(
     }
     if inst.row.name.ends_with("_fork") {
         s.mode |= (r.below(6) as u32) << 29;
-        if r.once_in(4) {
+        if r.one_in(4) {
             let role = if inst.row.enc == Enc::Sopk { Role::Sdst } else { Role::Ssrc0 };
-            let same = if r.once_in(2) { s.exec() } else { !s.exec() };
+            let same = if r.one_in(2) { s.exec() } else { !s.exec() };
             s.set_sgpr64(inst.get(role), same);
         }
     }
@@ -485,7 +445,7 @@ pub fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
         }
         // The mixed ones are typed f16 in the table and may be f32.
         let mut ty = op.ty;
-        if inst.row.has(flag::MIX) && r.once_in(2) {
+        if inst.row.has(flag::MIX) && r.one_in(2) {
             ty = Ty { kind: Kind::F, bits: 32, count: 1 };
         }
         if ty.bits == 16 && ty.count == 1 {
@@ -502,7 +462,7 @@ pub fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
             continue;
         }
         if at < 126 {
-            let v = r.value(ty);
+            let v = value(r, ty);
             for i in 0..ty.dwords() as u32 {
                 s.sgprs[((at + i) as usize).min(127)] = (v >> (32 * i)) as u32;
             }
@@ -516,10 +476,10 @@ pub fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
         for lane in 0..64 {
             let v = match first {
                 // Equal operands.
-                Some((other, false)) if op.class != Class::Agpr && r.once_in(12) => {
+                Some((other, false)) if op.class != Class::Agpr && r.one_in(12) => {
                     crate::operand::vector(file, other, ty.dwords(), lane)
                 }
-                _ => r.value(ty),
+                _ => value(r, ty),
             };
             for i in 0..ty.dwords() as u32 {
                 if let Some(reg) = file.get_mut((at + i) as usize) {

@@ -2,10 +2,11 @@
 //! what the interpreter does to whole blocks.
 
 use crate::compare::{Bench, ENDPGM, differing, forms, to_wave};
-use crate::generate::{Random, fill, instruction, state};
+use crate::generate::{fill, instruction, state};
 use crate::{State, excluded_row, execute};
 use wavemill_isa::row::{Enc, Form, Role, Row, flag};
 use wavemill_isa::{Inst, Level};
+use wavemill_testing::Random;
 use wavemill_wave::{Engine, Event, GroupShared, Memory};
 
 /// Instructions of a sequence at most.
@@ -31,7 +32,7 @@ pub fn sequences(cpu: &str, seed: u64, runs: usize, limit: usize) -> (u64, Vec<S
         let r = &mut random;
         let length = 2 + r.below(LONGEST - 1) as usize;
         // Kernels are mostly plain vector instructions; so are half of the sequences.
-        let plain = r.once_in(2);
+        let plain = r.one_in(2);
         let insts: Vec<Inst> = (0..length)
             .map(|_| {
                 loop {
@@ -70,7 +71,7 @@ fn start(r: &mut Random, insts: &[Inst], level: Level, plain: bool) -> State {
     s.mode &= !(3 << 27);
     if plain {
         s.mode = 0x3f0;
-        if r.once_in(2) {
+        if r.one_in(2) {
             s.set_sgpr64(126, !0);
         }
     }

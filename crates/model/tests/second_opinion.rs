@@ -1,8 +1,11 @@
 //! The interpreter against the model, a few hundred lanes for every form of every instruction; `cargo xtask model` does
 //! the same at length.
 
+use std::sync::Arc;
+use wavemill_isa::target::processor;
 use wavemill_model::compare::{CPUS, all_halves, compare};
 use wavemill_model::sequence::sequences;
+use wavemill_testing::evidence;
 
 /// Instructions per form; a vector one is 64 cases.
 const RUNS: usize = 10;
@@ -17,6 +20,8 @@ fn agree(cpu: &str) {
     assert!(report.differences.is_empty(), "{}", report.describe());
     // Every form was looked at.
     assert!(report.cases.values().all(|&n| n >= RUNS as u64), "{cpu}");
+    let (level, test) = (processor(cpu).expect("a processor").level, Arc::from(file!()));
+    report.cases.keys().for_each(|(name, _)| evidence::note(level, name, &test));
 }
 
 /// Blocks of several instructions.

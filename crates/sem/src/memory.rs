@@ -2,7 +2,7 @@
 //! apertures) is for the engines; this is what LDS, buffer, flat, global and scratch instructions have in common.
 
 use crate::atomic::Atomic;
-use wavemill_isa::Op;
+use wavemill_isa::{Level, Op};
 
 /// How a loaded number fills its register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -247,4 +247,25 @@ pub fn access(op: Op) -> Option<Access> {
         Op::ds_wrap_rtn_b32 => atomic(Atomic::Wrap, 4),
         _ => return None,
     })
+}
+
+/// The lane DS_SWIZZLE_B32 reads for lane `i` (manual 12.12.1). Rotation follows the pseudocode: lanes whose number has
+/// a mask bit keep that bit. FFT and rotation came with GFX9; before, bit 15 alone picks one of the two basic modes.
+pub fn swizzle_source(i: u32, offset: u32, level: Level) -> u32 {
+    let group = i & 0x20;
+    let offset = if level.is_gfx9() || offset & 0x8000 == 0 { offset } else { offset & 0x80ff };
+    if offset >= 0xe000 {
+        let mask = offset & 31;
+        let j = (i & 31).reverse_bits() >> 27;
+        (j >> mask.count_ones() | i & mask) & 31 | group
+    } else if offset >= 0xc000 {
+        let (mask, rotate) = (offset & 31, offset >> 5 & 31);
+        let rotated = if offset >> 10 & 1 != 0 { i.wrapping_sub(rotate) } else { i + rotate };
+        (i & mask | rotated & !mask) & 31 | group
+    } else if offset & 0x8000 != 0 {
+        i & !3 | offset >> (2 * (i & 3)) & 3
+    } else {
+        let (xor, or, and) = (offset >> 10 & 31, offset >> 5 & 31, offset & 31);
+        ((i & 31 & and) | or) ^ xor | group
+    }
 }

@@ -1,15 +1,17 @@
 //! Chores of the project: `cargo xtask gen` writes the generated code and the reference pages (`--check` only says whether
 //! they are up to date), `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs
 //! other people's software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU
-//! instructions.
+//! instructions, `cargo xtask evidence` sees to it that every instruction of every generation has a test.
 #![allow(missing_docs)]
 
 mod acid;
+mod evidence;
 mod llvm;
 mod operations;
 mod pages;
 mod table;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavemill_isa::row::Enc;
@@ -64,9 +66,15 @@ fn run(args: &[String]) -> Result<(), String> {
         ["bench"] => llvm::bench(&release()?, &root().join("tests/kernels/fixtures")),
         ["acid"] => acid::run(&root(), &release()?, ""),
         ["acid", filter] => acid::run(&root(), &release()?, filter),
+        ["evidence"] => {
+            evidence::run(&root(), false)?;
+            cargo(&["xtask", "gen"])
+        }
+        ["evidence", "--check"] => evidence::run(&root(), true),
         ["model", ref rest @ ..] => model(rest),
         _ => {
-            Err("usage: cargo xtask gen [--check] | mcdiff [SEED] | bench | acid [FILTER] | model [SEED [RUNS [CPU [ROW]]]]"
+            Err("usage: cargo xtask gen [--check] | evidence [--check] | mcdiff [SEED] | bench | acid [FILTER] | \
+                 model [SEED [RUNS [CPU [ROW]]]]"
                 .into())
         }
     }
@@ -107,8 +115,13 @@ fn stray(pages: &[(PathBuf, String)]) -> Result<Vec<PathBuf>, String> {
 
 /// Runs cargo.
 fn cargo(args: &[&str]) -> Result<(), String> {
+    cargo_with(args, &[])
+}
+
+/// Runs cargo in an environment with some more variables.
+fn cargo_with(args: &[&str], variables: &[(&str, &OsStr)]) -> Result<(), String> {
     let mut cargo = std::process::Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    match cargo.current_dir(root()).args(args).status() {
+    match cargo.current_dir(root()).args(args).envs(variables.iter().copied()).status() {
         Ok(s) if s.success() => Ok(()),
         Ok(s) => Err(format!("cargo {}: {s}", args.join(" "))),
         Err(e) => Err(format!("cargo {}: {e}", args.join(" "))),

@@ -1,5 +1,6 @@
 //! Writes the ISA reference `docs/isa/`: a page per mnemonic and an index.
 
+use crate::evidence;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -33,62 +34,10 @@ fn examples(root: &Path) -> Result<BTreeMap<String, Vec<Vec<String>>>, String> {
     Ok(out)
 }
 
-/// The filetests of crate `wave` that execute a mnemonic.
-fn filetests(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let mut files = Vec::new();
-    let mut folders = vec![root.join("crates/wave/tests/files")];
-    while let Some(folder) = folders.pop() {
-        let entries = std::fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        for entry in entries {
-            let path = entry.map_err(|e| e.to_string())?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|e| e == "s") {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    let mut out: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
-        let shown = file.strip_prefix(root).unwrap_or(&file).display().to_string();
-        for name in text.lines().filter(|l| !l.starts_with(';')).filter_map(mnemonic) {
-            let list = out.entry(name.to_owned()).or_default();
-            if list.last() != Some(&shown) {
-                list.push(shown.clone());
-            }
-        }
-    }
-    Ok(out)
-}
-
-/// The test that runs every instruction of an encoding, whatever filetests there are beside it.
-fn property_test(enc: Enc) -> Option<&'static str> {
-    Some(match enc {
-        Enc::Sop1
-        | Enc::Sop2
-        | Enc::Sopk
-        | Enc::Sopc
-        | Enc::Vop1
-        | Enc::Vop2
-        | Enc::Vop3
-        | Enc::Vop3p
-        | Enc::Vopc => "crates/model/tests/second_opinion.rs",
-        Enc::Mfma => "crates/wave/tests/it/matrices.rs",
-        Enc::Smem | Enc::Smrd | Enc::Ds | Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => {
-            "crates/wave/tests/it/memory.rs"
-        }
-        Enc::Mtbuf => "crates/wave/tests/it/formats.rs",
-        Enc::Mimg => "crates/wave/tests/it/images.rs",
-        _ => return None,
-    })
-}
-
 /// Every page with its content.
 pub fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
     let examples = examples(root)?;
-    let filetests = filetests(root)?;
+    let tests = evidence::read(root)?;
     let folder = root.join("docs/isa");
     let mut out = Vec::new();
     let mut index = String::from(
@@ -112,12 +61,8 @@ pub fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         if let Some(found) = examples.get(name) {
             page.push("Examples", Block::table(&["text", "bytes by generation"], found.iter().cloned()));
         }
-        let mut tests = filetests.get(name).cloned().unwrap_or_default();
-        tests.extend(
-            ROWS.iter().find(|r| r.name == name).and_then(|r| property_test(r.enc)).map(str::to_owned),
-        );
-        if !tests.is_empty() {
-            page.push("Tests", Block::Code(tests));
+        if let Some(found) = tests.get(name) {
+            page.push("Tests", Block::Code(found.clone()));
         }
         out.push((folder.join(format!("{name}.md")), page.markdown()));
     }

@@ -35,8 +35,7 @@ fn words(buffer: &Region, n: usize) -> Vec<u32> {
 #[test]
 fn barriers_across_work_groups() {
     for (cpu, threads) in [("gfx90a", 1), ("gfx90a", 4), ("gfx900", 4)] {
-        let machine =
-            Machine::new(Target::new(processor(cpu).unwrap()), &Options { threads, deterministic: false });
+        let machine = witnessed(cpu, threads);
         let buffer = machine.memory().allocate(4096, Use::Device, "counts").unwrap();
         buffer.write(0, &[0; 4096]);
         let groups = 40;
@@ -83,10 +82,7 @@ fn barriers_across_work_groups() {
 #[test]
 fn semaphores_exclude() {
     for threads in [1, 4] {
-        let machine = Machine::new(
-            Target::new(processor("gfx90a").unwrap()),
-            &Options { threads, deterministic: false },
-        );
+        let machine = witnessed("gfx90a", threads);
         let buffer = machine.memory().allocate(4096, Use::Device, "a number").unwrap();
         buffer.write(0, &[0; 4096]);
         let init = "v_mov_b32 v2, 1\nds_gws_init v2 gds\ns_waitcnt 0";
@@ -112,10 +108,7 @@ fn semaphores_exclude() {
 /// Work-group 0 lets the others pass: by a count, and all that wait.
 #[test]
 fn bulk_release_and_release_all() {
-    let machine = Machine::new(
-        Target::new(processor("gfx90a").unwrap()),
-        &Options { threads: 2, deterministic: false },
-    );
+    let machine = witnessed("gfx90a", 2);
     let buffer = machine.memory().allocate(4096, Use::Device, "a number").unwrap();
     buffer.write(0, &[0; 4096]);
     let init =

@@ -15,7 +15,8 @@ use wavemill_asm::{Options as AsmOptions, Os, OutputType, assemble, elf};
 use wavemill_isa::target::{Target, processor};
 use wavemill_machine::run::Launch;
 use wavemill_machine::{Completion, Loaded, Machine, Options};
-use wavemill_wave::{Engine, Event, GroupShared, Memory, Wave};
+use wavemill_testing::evidence::Witnessed;
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Wave};
 
 /// The relocatable object of a source.
 pub fn object(cpu: &str, source: &str) -> Vec<u8> {
@@ -58,6 +59,14 @@ where
     let target = Target::new(processor(cpu).unwrap());
     let options = Options { threads, deterministic: false };
     Machine::with_engine(target, Arc::new(Fake(run)), &options)
+}
+
+/// A machine with the interpreter; what its waves run is evidence of the file that calls this.
+#[track_caller]
+pub fn witnessed(cpu: &str, threads: usize) -> Machine {
+    let target = Target::new(processor(cpu).unwrap());
+    let engine = Witnessed::new(Interp::new(target), std::panic::Location::caller().file());
+    Machine::with_engine(target, Arc::new(engine), &Options { threads, deterministic: false })
 }
 
 /// Loads `data` and launches its kernel `k`.

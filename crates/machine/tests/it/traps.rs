@@ -1,13 +1,12 @@
 //! The trap handler ABI (AMDGPU guide), handlers of the user's own, exceptions, and traps that the host asks for.
 
-use super::{object, sizes};
+use super::{object, sizes, witnessed};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use wavemill_isa::target::{Target, processor};
 use wavemill_machine::kernarg::Value;
 use wavemill_machine::run::Launch;
 use wavemill_machine::traps::TrapHandler;
-use wavemill_machine::{Completion, Machine, Options, Use};
+use wavemill_machine::{Completion, Machine, Use};
 use wavemill_wave::Watch;
 
 /// A kernel `k` with the address of a buffer in s[4:5], and further functions.
@@ -29,7 +28,7 @@ fn program_with(cpu: &str, body: &str, descriptor: &str, sgprs: u32) -> Vec<u8> 
 }
 
 fn machine(cpu: &str) -> Machine {
-    Machine::new(Target::new(processor(cpu).unwrap()), &Options { threads: 1, ..Options::default() })
+    witnessed(cpu, 1)
 }
 
 /// Runs `k`, with `handler` in the same code object as trap handler if it has one; returns the buffer's dwords.

@@ -10,7 +10,7 @@ use wavemill_isa::encoding::bits;
 use wavemill_isa::{Level, Op, Role, flag};
 use wavemill_sem::atomic::Atomic;
 use wavemill_sem::gws::Request;
-use wavemill_sem::memory::{Access, Extend, src2, src2_addresses};
+use wavemill_sem::memory::{Access, Extend, src2, src2_addresses, swizzle_source};
 use wavemill_sem::ordered::Count;
 
 /// The part of LDS or GDS an instruction may touch.
@@ -125,7 +125,8 @@ impl Exec<'_> {
         match inst.op {
             Op::ds_nop => return Ok(()),
             Op::ds_swizzle_b32 => {
-                self.permute(inst, exec, |lane, _| swizzle(lane, offset));
+                let level = self.wave.level();
+                self.permute(inst, exec, |lane, _| swizzle_source(lane, offset, level));
                 return Ok(());
             }
             Op::ds_bpermute_b32 => {
@@ -424,25 +425,5 @@ impl Exec<'_> {
             order.counted(place, count);
         }
         true
-    }
-}
-
-/// The lane DS_SWIZZLE_B32 reads for lane `i` (manual 12.12.1). Rotation follows the pseudocode: lanes whose number has
-/// a mask bit keep that bit.
-fn swizzle(i: u32, offset: u32) -> u32 {
-    let group = i & 0x20;
-    if offset >= 0xe000 {
-        let mask = offset & 31;
-        let j = (i & 31).reverse_bits() >> 27;
-        (j >> mask.count_ones() | i & mask) & 31 | group
-    } else if offset >= 0xc000 {
-        let (mask, rotate) = (offset & 31, offset >> 5 & 31);
-        let rotated = if offset >> 10 & 1 != 0 { i.wrapping_sub(rotate) } else { i + rotate };
-        (i & mask | rotated & !mask) & 31 | group
-    } else if offset & 0x8000 != 0 {
-        i & !3 | offset >> (2 * (i & 3)) & 3
-    } else {
-        let (xor, or, and) = (offset >> 10 & 31, offset >> 5 & 31, offset & 31);
-        ((i & 31 & and) | or) ^ xor | group
     }
 }

@@ -56,6 +56,10 @@ impl Exec<'_> {
     /// Shows the observer an instruction.
     fn show(&self, pc: u64, inst: &Inst) {
         let Some(observer) = &self.wave.observer else { return };
+        // What is no instruction will fault.
+        if matches!(inst.run, Run::Illegal(_) | Run::Fetch) {
+            return;
+        }
         let touched = if self.skips_vector() { Vec::new() } else { self.touched(inst) };
         let next =
             observe::Next { pc, row: inst.row, bits: inst.bits, access: inst.access, touched: &touched };

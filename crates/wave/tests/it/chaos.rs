@@ -4,6 +4,7 @@
 
 use wavemill_isa::target::{Target, processor};
 use wavemill_isa::{Form, Inst, Processor, ROWS};
+pub use wavemill_testing::Random;
 use wavemill_wave::{Clock, Shape, Watch, Wave};
 
 /// A processor of every level.
@@ -12,40 +13,6 @@ pub const PROCESSORS: [&str; 8] =
 
 pub fn target(cpu: &str) -> Target {
     Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")))
-}
-
-/// A small generator of numbers, the same in every run.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// True once in `n` times.
-    pub fn one_in(&mut self, n: u64) -> bool {
-        self.next().is_multiple_of(n)
-    }
-
-    /// A number that is often near the edges of its width.
-    pub fn edgy(&mut self, bits: u32) -> u64 {
-        let r = self.next();
-        let mask = if bits == 64 { !0 } else { (1 << bits) - 1 };
-        let shift = self.next() % bits as u64;
-        let v = match r % 8 {
-            0 => 0,
-            1 => !0,
-            2 => 1 << shift,
-            3 => (1u64 << shift).wrapping_sub(1),
-            4 => (r >> 8) % 40,
-            5 => !(1u64 << shift),
-            _ => self.next(),
-        };
-        v & mask
-    }
 }
 
 /// A word of an instruction of a random row, its operands and modifiers random.

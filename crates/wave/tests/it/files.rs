@@ -65,7 +65,8 @@ fn run(path: &Path, text: &str, cpu: &str, simd: Simd) {
     let header: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("; ")).collect();
     let after = |key: &str| header.iter().filter_map(move |l| l.strip_prefix(key)).collect::<Vec<_>>();
     let lds = after("lds ").first().map_or(0, |n| number(n.trim()) as u32);
-    let mut machine = Machine::new(cpu, simd, text, lds);
+    let (_, test) = path.to_str().and_then(|p| p.split_once("tests/files/")).expect("a file of tests/files");
+    let mut machine = Machine::of(&format!("crates/wave/tests/files/{test}"), cpu, simd, text, lds);
     let mut wave = machine.wave();
     let mut buffers = HashMap::new();
     let pair =

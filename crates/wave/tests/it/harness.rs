@@ -1,8 +1,11 @@
 //! Assembling and running a few instructions.
 
 pub use crate::chaos::{Random, target};
+use std::panic::Location;
+use std::sync::Arc;
 use wavemill_isa::target::Target;
-use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
+use wavemill_testing::evidence;
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Observer, Shape, Simd, Wave};
 
 pub fn assemble(target: Target, name: &str, text: &str) -> Vec<u8> {
     let mut options = wavemill_asm::Options::new(target);
@@ -20,11 +23,19 @@ pub struct Machine {
     pub memory: Memory,
     pub group: GroupShared,
     code: Vec<u8>,
+    witness: Option<Arc<dyn Observer>>,
     buffers: Vec<Box<[u64]>>,
 }
 
 impl Machine {
+    /// What it runs is evidence of the file that calls this.
+    #[track_caller]
     pub fn new(cpu: &str, simd: Simd, text: &str, lds: u32) -> Machine {
+        Machine::of(Location::caller().file(), cpu, simd, text, lds)
+    }
+
+    /// A program whose instructions are evidence of a test.
+    pub fn of(test: &str, cpu: &str, simd: Simd, text: &str, lds: u32) -> Machine {
         let target = target(cpu);
         let mut code = assemble(target, "test.s", text);
         code.extend(assemble(target, "end.s", "s_endpgm"));
@@ -32,12 +43,14 @@ impl Machine {
         // SAFETY: the code lives as long as the machine and is not changed.
         unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).unwrap() };
         let engine = Interp::with_simd(target, simd);
-        Machine { target, engine, memory, group: GroupShared::new(lds), code, buffers: Vec::new() }
+        let (group, witness) = (GroupShared::new(lds), evidence::witness(test));
+        Machine { target, engine, memory, group, code, witness, buffers: Vec::new() }
     }
 
     pub fn wave(&self) -> Wave {
         let mut wave = Wave::new(&self.target, Shape { vgprs: 128, agprs: 64 });
         wave.pc = self.code.as_ptr() as u64;
+        wave.observer = self.witness.clone();
         wave
     }
 
@@ -66,6 +79,7 @@ impl Machine {
 }
 
 /// Runs one instruction on 64 lanes of operands in v0, v2 and v4 (pairs for 64 bits); the result is v[6:7] and VCC.
+#[track_caller]
 pub fn lanes(cpu: &str, simd: Simd, text: &str, mode: u32, operands: &[[u64; 3]; 64]) -> ([u64; 64], u64) {
     let machine = Machine::new(cpu, simd, text, 0);
     let mut wave = machine.wave();

@@ -4,14 +4,17 @@
 mod atomics;
 mod blocks;
 mod chaos;
+mod crosslane;
 mod files;
 mod floats;
 mod formats;
+mod gws;
 mod harness;
 mod images;
 mod integers;
 mod matrices;
 mod memory;
+mod mips;
 mod observe;
 mod random;
 mod samples;

@@ -68,7 +68,7 @@ fn events_stop_and_resume() {
 /// Caches, priorities and traces are not there to be seen.
 #[test]
 fn what_leaves_no_trace() {
-    const QUIET: [&str; 20] = [
+    const QUIET: [&str; 22] = [
         "s_nop 3",
         "s_wakeup",
         "s_setprio 2",
@@ -82,6 +82,8 @@ fn what_leaves_no_trace() {
         "s_dcache_inv_vol",
         "s_dcache_wb",
         "s_dcache_wb_vol",
+        "s_atc_probe 3, s[2:3], 0",
+        "s_atc_probe_buffer 3, s[4:7], 0",
         "ds_nop",
         "buffer_wbinvl1",
         "buffer_wbinvl1_vol",

@@ -1,5 +1,6 @@
 //! Float exception flags against rustc_apfloat's, and the manual's own rules.
 
+use crate::float;
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round as R, Status, StatusAnd};
 use wavemill_isa::{Level, Op};
@@ -9,28 +10,7 @@ use wavemill_sem::excp::{Rule, compare_flags};
 use wavemill_sem::fp::Predicate;
 use wavemill_sem::hwreg::trapsts::*;
 use wavemill_sem::soft::{F16, F32, F64, Format};
-
-struct Random(u64);
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-    fn float(&mut self, f: Format) -> u64 {
-        let bits = self.next() & (f.sign() | (f.sign() - 1));
-        match self.next() % 8 {
-            0 => bits & !f.infinity(),
-            1 => bits | f.infinity(),
-            2 => bits & f.sign(),
-            3 => bits & (f.sign() | f.infinity()),
-            4 => bits & f.sign() | f.infinity(),
-            5 | 6 => bits & !f.infinity() | ((f.infinity() / 2) & f.infinity()) ^ ((bits % 4) << f.fraction),
-            _ => bits,
-        }
-    }
-}
+use wavemill_testing::Random;
 
 /// MODE with one round mode for all widths; denormals kept, or flushed.
 fn mode(round: u32, denormals: bool) -> Mode {
@@ -61,7 +41,7 @@ const ROUNDS: [R; 4] = [R::NearestTiesToEven, R::TowardPositive, R::TowardNegati
 fn arithmetic<F: Float>(f: Format, ops: [Op; 3]) {
     let mut random = Random(f.fraction as u64 + 77);
     for _ in 0..40_000 {
-        let s: [u64; 3] = std::array::from_fn(|_| random.float(f));
+        let s: [u64; 3] = std::array::from_fn(|_| float(&mut random, f));
         let [x, y, z] = s.map(|v| F::from_bits(v as u128));
         let used = [2, 2, 3];
         for (i, round) in ROUNDS.into_iter().enumerate() {
@@ -100,7 +80,7 @@ fn arithmetic_is_ieee() {
 fn conversion<A: FloatConvert<B>, B: Float>(from: Format, to: Format, op: Op) {
     let mut random = Random(from.fraction as u64 * 3 + 1);
     for _ in 0..40_000 {
-        let a = random.float(from);
+        let a = float(&mut random, from);
         for (i, round) in ROUNDS.into_iter().enumerate() {
             let mut lost = false;
             let want = A::from_bits(a as u128).convert_r(round, &mut lost);
@@ -130,7 +110,7 @@ fn conversions_are_ieee() {
 fn integers() {
     let mut random = Random(5);
     for _ in 0..100_000 {
-        let a = random.float(F32);
+        let a = float(&mut random, F32);
         for (op, signed) in [(Op::v_cvt_i32_f32, true), (Op::v_cvt_u32_f32, false)] {
             let mut exact = false;
             let x = Single::from_bits(a as u128);

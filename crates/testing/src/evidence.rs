@@ -1,0 +1,82 @@
+//! Which instructions a test runs: with `WAVEMILL_EVIDENCE=FILE`, tests append lines of a level, a mnemonic and their own
+//! path to a file, and `cargo xtask evidence` makes `isa/evidence.txt` of them. Without it nothing happens.
+//!
+//! Tests that only look for panics have no witness: evidence is a result that was compared with what it should be.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Write;
+use std::sync::{Arc, Mutex, OnceLock};
+use wavemill_isa::{Enc, Level};
+use wavemill_wave::observe::{Next, Observer};
+use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Wave, mode};
+
+/// The file, and what is there already.
+struct Record {
+    file: File,
+    seen: HashSet<(Level, &'static str, Arc<str>)>,
+}
+
+fn record() -> Option<&'static Mutex<Record>> {
+    static RECORD: OnceLock<Option<Mutex<Record>>> = OnceLock::new();
+    let open = || {
+        let path = std::env::var_os("WAVEMILL_EVIDENCE")?;
+        let file = File::options().create(true).append(true).open(&path);
+        let file = file.unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+        Some(Mutex::new(Record { file, seen: HashSet::new() }))
+    };
+    RECORD.get_or_init(open).as_ref()
+}
+
+/// Notes that a test, named by its file from the repository's root, ran an instruction and looked at the result.
+pub fn note(level: Level, mnemonic: &'static str, test: &Arc<str>) {
+    let Some(record) = record() else { return };
+    let mut record = record.lock().expect("no test fails while it writes");
+    if record.seen.insert((level, mnemonic, test.clone())) {
+        let line = format!("{} {mnemonic} {test}\n", level.name());
+        record.file.write_all(line.as_bytes()).expect("evidence can be written");
+    }
+}
+
+/// Notes every instruction of the waves it watches.
+struct Witness(Arc<str>);
+
+impl Observer for Witness {
+    fn instruction(&self, wave: &Wave, next: &Next<'_>) {
+        // Vector instructions that no lane executes prove nothing.
+        let scalar = (next.row.enc as u8) < Enc::Vop2 as u8;
+        if scalar || wave.exec() != 0 && wave.mode >> mode::VSKIP & 1 == 0 {
+            note(wave.level(), next.row.name, &self.0);
+        }
+    }
+}
+
+/// Somebody who notes what a test's waves run, if there is a file to note it in.
+pub fn witness(test: &str) -> Option<Arc<dyn Observer>> {
+    record()?;
+    Some(Arc::new(Witness(test.into())))
+}
+
+/// The interpreter with a [`witness`] for every wave.
+pub struct Witnessed {
+    engine: Interp,
+    witness: Option<Arc<dyn Observer>>,
+}
+
+impl Witnessed {
+    /// An interpreter for a test.
+    pub fn new(engine: Interp, test: &str) -> Witnessed {
+        Witnessed { engine, witness: witness(test) }
+    }
+}
+
+impl Engine for Witnessed {
+    fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
+        wave.observer = wave.observer.take().or_else(|| self.witness.clone());
+        self.engine.run(wave, group, memory, budget)
+    }
+
+    fn invalidate(&self, start: u64, len: u64) {
+        self.engine.invalidate(start, len);
+    }
+}

@@ -1,0 +1,165 @@
+//! Which test ran which instruction on which generation: `cargo xtask evidence` runs the tests that note it, demands a
+//! test for every instruction of every generation, and keeps the outcome in `isa/evidence.txt`, from which the reference
+//! pages say what tests an instruction has.
+//!
+//! Waves with a witness run step by step, so this is not the same as `cargo test` once more: it checks that the outcome
+//! does not depend on how a wave is run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use wavemill_isa::{Level, ROWS};
+
+/// The file, from the repository's root.
+const FILE: &str = "isa/evidence.txt";
+
+/// Tests that are named for an instruction at most, unless a generation has no other.
+const MOST: usize = 6;
+
+/// Generations whose every instruction must have a test. What gfx904 has is in gfx900 or gfx906.
+const LEVELS: [Level; 7] =
+    [Level::Gfx6, Level::Gfx7, Level::Gfx8, Level::Gfx900, Level::Gfx906, Level::Gfx908, Level::Gfx90a];
+
+/// Packages, their test binaries, and the tests of them that note what they run.
+const TESTS: [[&str; 3]; 3] = [
+    ["wavemill-wave", "it", ""],
+    // The other tests compare the same instructions.
+    ["wavemill-model", "second_opinion", "gfx"],
+    ["wavemill-machine", "it", ""],
+];
+
+/// Folders of tests and what `isa/evidence.txt` calls them.
+const FOLDERS: [(&str, &str); 4] = [
+    ("files/", "crates/wave/tests/files/"),
+    ("wave/", "crates/wave/tests/it/"),
+    ("model/", "crates/model/tests/"),
+    ("machine/", "crates/machine/tests/it/"),
+];
+
+/// The levels at which a test ran an instruction, by mnemonic and test.
+type Evidence = BTreeMap<String, BTreeMap<String, BTreeSet<Level>>>;
+
+/// The demanded levels that have a mnemonic.
+fn levels_of(mnemonic: &str) -> BTreeSet<Level> {
+    let rows = || ROWS.iter().filter(|r| r.name == mnemonic);
+    LEVELS.into_iter().filter(|l| rows().any(|r| r.opcode_at(*l).is_some())).collect()
+}
+
+fn level(name: &str) -> Result<Level, String> {
+    Level::ALL.into_iter().find(|l| l.name() == name).ok_or_else(|| format!("`{name}` is no level"))
+}
+
+/// Runs the tests and gathers what they note.
+fn gather(root: &Path) -> Result<Evidence, String> {
+    let noted = std::env::temp_dir().join(format!("wavemill-evidence-{}", std::process::id()));
+    let outcome = TESTS.iter().try_for_each(|[package, test, filter]| {
+        super::cargo_with(
+            &["test", "--quiet", "--package", package, "--test", test, filter],
+            &[("WAVEMILL_EVIDENCE", noted.as_os_str())],
+        )
+    });
+    let text = std::fs::read_to_string(&noted);
+    let _ = std::fs::remove_file(&noted);
+    outcome?;
+    let text = text.map_err(|e| format!("{}: {e}", noted.display()))?;
+    let mut evidence = Evidence::new();
+    for line in text.lines() {
+        let [at, mnemonic, test] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return Err(format!("`{line}` is no evidence"));
+        };
+        let folder = FOLDERS.iter().find_map(|(short, long)| Some((short, test.strip_prefix(long)?)));
+        let (short, name) = folder.ok_or_else(|| format!("{test} is in no folder of tests"))?;
+        let at = level(at)?;
+        if !root.join(test).exists() {
+            return Err(format!("{test} is not there"));
+        }
+        if LEVELS.contains(&at) {
+            let tests = evidence.entry(mnemonic.to_owned()).or_default();
+            tests.entry(format!("{short}{name}")).or_default().insert(at);
+        }
+    }
+    Ok(evidence)
+}
+
+/// The instructions that nothing has run, with the levels.
+fn gaps(evidence: &Evidence) -> Vec<String> {
+    let names: BTreeSet<&str> = ROWS.iter().map(|r| r.name).collect();
+    let mut out = Vec::new();
+    for name in names {
+        let ran = |l: &Level| evidence.get(name).is_some_and(|tests| tests.values().any(|s| s.contains(l)));
+        let missing: Vec<&str> = levels_of(name).iter().filter(|l| !ran(l)).map(|l| l.name()).collect();
+        if !missing.is_empty() {
+            out.push(format!("{name}: {}", missing.join(" ")));
+        }
+    }
+    out
+}
+
+/// The content of `isa/evidence.txt`.
+fn file(evidence: &Evidence) -> String {
+    let mut out = String::from(
+        "# Tests that ran an instruction and compared what came out, with the generations they ran it on if those are\n\
+         # not all that have it. Written by `cargo xtask evidence`; where there are many, those that are about fewer\n\
+         # instructions are named.\n",
+    );
+    let mut about: BTreeMap<&str, usize> = BTreeMap::new();
+    for test in evidence.values().flat_map(BTreeMap::keys) {
+        *about.entry(test).or_default() += 1;
+    }
+    for (mnemonic, tests) in evidence {
+        let all = levels_of(mnemonic);
+        let mut tests: Vec<_> = tests.iter().collect();
+        tests.sort_by_key(|(test, levels)| (usize::MAX - levels.len(), about[test.as_str()], *test));
+        let mut covered = BTreeSet::new();
+        out += mnemonic;
+        for (n, (test, levels)) in tests.into_iter().enumerate() {
+            if n >= MOST && levels.is_subset(&covered) {
+                continue;
+            }
+            covered.extend(levels);
+            let _ = write!(out, " {test}");
+            if *levels != all {
+                let names: Vec<&str> = levels.iter().map(|l| &l.name()[3..]).collect();
+                let _ = write!(out, ":{}", names.join(","));
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+/// Runs the tests; every instruction must have one on every generation. Writes the file, or only says whether it is up
+/// to date.
+pub fn run(root: &Path, check: bool) -> Result<(), String> {
+    let evidence = gather(root)?;
+    let gaps = gaps(&evidence);
+    if !gaps.is_empty() {
+        let n = gaps.len();
+        return Err(format!("no test ran these instructions:\n{}\n{n} instructions", gaps.join("\n")));
+    }
+    let (path, text) = (root.join(FILE), file(&evidence));
+    match super::stale(&path, &text) {
+        true if check => Err(format!("{FILE} is stale: run `cargo xtask evidence`")),
+        true => super::write(&[(path, text)]).map(|_| ()),
+        false => Ok(()),
+    }
+}
+
+/// The tests of every mnemonic as a page shows them: a path, and generations if they are not all.
+pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let text = std::fs::read_to_string(root.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
+    let mut out = BTreeMap::new();
+    for line in text.lines().filter(|l| !l.starts_with('#')) {
+        let mut words = line.split(' ');
+        let mnemonic = words.next().unwrap_or_default();
+        let tests = words.map(|word| {
+            let (test, levels) = word.split_once(':').map_or((word, None), |(t, l)| (t, Some(l)));
+            let path = FOLDERS.iter().find_map(|(short, long)| Some((long, test.strip_prefix(short)?)));
+            let (folder, name) = path.ok_or_else(|| format!("{FILE}: what is `{word}`?"))?;
+            let levels = levels.map(|l| format!(" (gfx{})", l.replace(',', ", gfx"))).unwrap_or_default();
+            Ok(format!("{folder}{name}{levels}"))
+        });
+        out.insert(mnemonic.to_owned(), tests.collect::<Result<_, String>>()?);
+    }
+    Ok(out)
+}
