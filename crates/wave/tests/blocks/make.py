@@ -79,6 +79,9 @@ for data in blocks:
 
 def etc(decode, data, components=4):
     texels = numpy.frombuffer(decode(data, 4, 4), numpy.uint8).reshape(4, 4, 4)[:, :, [2, 1, 0, 3]]
+    if decode is texture2ddecoder.decode_etc2a1:
+        # Khronos: where alpha is zero the other components are zero, too. The decoder leaves them.
+        texels[texels[:, :, 3] == 0] = 0
     return texels[:, :, :components].tobytes().hex()
 
 
