@@ -83,7 +83,7 @@ pub fn forms(level: Level) -> impl Iterator<Item = (&'static wavemill_isa::Row, 
     })
 }
 
-/// Runs every form of every row of a processor's level `runs` times; `pick` says which rows.
+/// Runs every form of every row of a processor's level `runs` times, scalar ones more often; `pick` says which rows.
 pub fn compare(cpu: &str, seed: u64, runs: usize, pick: &dyn Fn(&str) -> bool) -> Report {
     let bench = Bench::new(cpu);
     let target = bench.target;
@@ -96,6 +96,8 @@ pub fn compare(cpu: &str, seed: u64, runs: usize, pick: &dyn Fn(&str) -> bool) -
         for _ in 0..8 {
             random.next();
         }
+        // A vector instruction is a case for every lane, a scalar one just one.
+        let runs = if row.enc.is_valu() { runs } else { 16 * runs };
         for run in 0..runs {
             let inst = instruction(&mut random, row, form, &target);
             if !report.note(&inst, one(&mut random, &inst, &bench, run, &|_| {})) {

@@ -435,9 +435,23 @@ fn use_indexing(r: &mut Random, s: &mut State, inst: &Inst) {
     s.sgprs[124] = ((r.next() as u32 & 0xff0) << 4) | ((r.below(room as u64 / 2) as u32).div_ceil(2) * 2);
 }
 
+/// The immediate of a SOPK instruction, as wide as what it is compared with or added to.
+fn immediate(inst: &Inst) -> Option<u128> {
+    inst.row.operands.iter().find_map(|op| {
+        let field = inst.field_of(op).get(inst.bits);
+        match op.role {
+            Role::Simm16 => Some(field as u16 as i16 as i32 as u32 as u128),
+            Role::Uimm16 => Some(field as u128),
+            _ => None,
+        }
+    })
+}
+
 /// Puts values of their types into the registers an instruction reads.
 pub fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
     let mut first: Option<(u32, bool)> = None;
+    // What a scalar operand is now and then equal to: the immediate, or the operand before it.
+    let mut other = immediate(inst);
     for op in inst.row.operands {
         let reads = op.access != Access::Write && op.ty.kind != Kind::Imm;
         if !reads || op.role == Role::Vcc && !inst.is_vop3_layout() || op.role == Role::K {
@@ -462,7 +476,8 @@ pub fn fill(r: &mut Random, s: &mut State, inst: &Inst) {
             continue;
         }
         if at < 126 {
-            let v = value(r, ty);
+            let v = other.filter(|_| r.one_in(4)).unwrap_or_else(|| value(r, ty));
+            other = Some(v);
             for i in 0..ty.dwords() as u32 {
                 s.sgprs[((at + i) as usize).min(127)] = (v >> (32 * i)) as u32;
             }
