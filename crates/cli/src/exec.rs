@@ -3,6 +3,8 @@
 //! The program finds our `libhsa-runtime64.so.1` in a directory made for it, through `LD_LIBRARY_PATH`; what the GPUs
 //! shall be is in its environment.
 
+mod signals;
+
 use clap::Args;
 use std::ffi::OsString;
 use std::io::Write;
@@ -25,6 +27,8 @@ program itself) gets Wavemill's in its place. Programs that start without `exec`
 
 A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
 the process.
+
+Signals sent to `wavemill exec` (HUP, INT, QUIT, TERM, USR1, USR2) go to the program.
 
 Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started, 1 if the
 library is missing.";
@@ -146,7 +150,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if args.json.is_some() {
         command.env("WAVEMILL_JSON", &lines);
     }
-    let status = match command.status() {
+    let status = match signals::run(&mut command) {
         Ok(status) => status,
         Err(e) => {
             eprintln!("wavemill exec: {}: {e}", program.display());

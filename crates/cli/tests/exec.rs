@@ -1,6 +1,7 @@
 //! `wavemill exec` and `wavemill info` as a user calls them. What runs on the GPUs is tested elsewhere.
 
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, Output, Stdio};
 
 fn wavemill(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_wavemill")).args(args).output().unwrap()
@@ -22,6 +23,43 @@ fn the_program_gets_its_environment_and_its_status_comes_back() {
     assert!(!std::path::Path::new(directory.trim()).exists(), "{directory} is left behind");
     let killed = wavemill(&["exec", "--", "sh", "-c", "kill -9 $$"]);
     assert_eq!(killed.status.code(), Some(128 + 9));
+}
+
+/// Starts a script under `exec`, waits for its first line, sends a signal to `wavemill` and gives what came of it.
+fn signalled(signal: &str, script: &str) -> (Option<i32>, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_wavemill"))
+        .args(["exec", "--", "sh", "-c", script])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    out.read_line(&mut line).unwrap();
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    (child.wait().unwrap().code(), rest)
+}
+
+/// Runs until a signal ends it, or some time is over.
+const SLEEP: &str = "i=0; while [ $i -lt 300 ]; do sleep 0.1; i=$((i+1)); done; echo too late";
+
+#[test]
+fn signals_reach_the_program() {
+    for (signal, number) in [("HUP", 1), ("INT", 2), ("TERM", 15), ("USR1", 10)] {
+        // It may clean up, and say how it ended.
+        let script = format!("trap 'echo got {signal}; exit 9' {signal}; echo ready; {SLEEP}");
+        assert_eq!(signalled(signal, &script), (Some(9), format!("got {signal}\n")));
+        // Or be ended by it.
+        let script = format!("echo $$; {SLEEP}");
+        assert_eq!(signalled(signal, &script), (Some(128 + number), String::new()), "{signal}");
+    }
+    // What was ignored from the start is so for the program.
+    let program = env!("CARGO_BIN_EXE_wavemill");
+    let script = "trap '' HUP; exec \"$0\" exec -- sh -c 'kill -s HUP $PPID; kill -s HUP $$; sleep 0.2; echo still here'";
+    let out = Command::new("sh").args(["-c", script, program]).output().unwrap();
+    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(0), "still here\n"));
 }
 
 #[test]

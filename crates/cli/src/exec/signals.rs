@@ -1,0 +1,55 @@
+//! Signals that somebody sends to `wavemill exec` are meant for the program it runs.
+
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithRawSiginfo;
+use std::io;
+use std::process::{Child, Command, ExitStatus};
+
+/// What ends a process that does not care for it.
+const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
+
+/// Runs a program to its end; signals that come meanwhile go to it, and it alone decides what they do.
+pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
+    // Before the program is there, so that none is lost. It starts with the dispositions we were started with: those
+    // that have a handler here are the default again, and those that are ignored (nohup) stay so.
+    let ignored = ignored();
+    let caught = FORWARDED.into_iter().filter(|s| ignored >> (s - 1) & 1 == 0);
+    let mut signals = SignalsInfo::<WithRawSiginfo>::new(caught)?;
+    let handle = signals.handle();
+    let mut child = command.spawn()?;
+    let send = sender(&child);
+    let thread = std::thread::spawn(move || {
+        for info in signals.forever() {
+            // Those of the terminal come from the kernel, and have gone to the program as well, which is in our group.
+            let from_kernel = info.si_code > 0;
+            if !from_kernel && let Some(signal) = Signal::from_named_raw(info.si_signo) {
+                // It fails when the program is gone, and then nobody waits for the signal.
+                let _ = send(signal);
+            }
+        }
+    });
+    let status = child.wait();
+    handle.close();
+    // It has nothing to say.
+    let _ = thread.join();
+    status
+}
+
+/// Sends signals to a program, and never to another one that got its number later, if the kernel can tell them apart.
+fn sender(child: &Child) -> impl Fn(Signal) -> rustix::io::Result<()> + Send + 'static {
+    let pid = Pid::from_child(child);
+    let file = pidfd_open(pid, PidfdFlags::empty());
+    move |signal| match &file {
+        Ok(file) => pidfd_send_signal(file, signal),
+        Err(_) => kill_process(pid, signal),
+    }
+}
+
+/// The signals this process ignores, a bit each from 1 up.
+fn ignored() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = text.lines().find_map(|l| l.strip_prefix("SigIgn:"));
+    mask.and_then(|m| u64::from_str_radix(m.trim(), 16).ok()).unwrap_or(0)
+}
