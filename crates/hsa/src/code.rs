@@ -7,6 +7,7 @@ use std::io::Read;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wavemill_machine::LoadErrorKind;
 use wavemill_machine::executable::Executable;
 
 impl Program {
@@ -78,13 +79,11 @@ fn load(runtime: &Runtime, handle: ExecutableHandle, agent: Agent, source: &Sour
     executable.load(gpu, &name, &source.bytes, place).map_err(|e| {
         // The status does not say why; most programs show nothing else.
         eprintln!("wavemill: a code object cannot be loaded: {e}");
-        let text = e.to_string();
-        if text.contains("nobody defines") {
-            Status::ERROR_VARIABLE_UNDEFINED
-        } else if text.contains("the GPU is") {
-            Status::ERROR_INCOMPATIBLE_ARGUMENTS
-        } else {
-            Status::ERROR_INVALID_CODE_OBJECT
+        match e.kind {
+            LoadErrorKind::Undefined => Status::ERROR_VARIABLE_UNDEFINED,
+            LoadErrorKind::Target => Status::ERROR_INCOMPATIBLE_ARGUMENTS,
+            LoadErrorKind::Memory => Status::ERROR_OUT_OF_RESOURCES,
+            LoadErrorKind::File => Status::ERROR_INVALID_CODE_OBJECT,
         }
     })?;
     Ok(executable.parts.len() - 1)

@@ -46,7 +46,7 @@ mod watch;
 
 pub use dispatch::{Completion, DispatchError, Request};
 pub use kernel::Kernel;
-pub use loader::{LoadError, Loaded};
+pub use loader::{LoadError, LoadErrorKind, Loaded};
 pub use memory::{Allocations, Region, Use};
 pub use profile::Profile;
 

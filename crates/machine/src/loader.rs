@@ -28,20 +28,47 @@ const STT_FUNC: u8 = 2;
 /// Code objects may not span more.
 const MAX_SPAN: u64 = 1 << 32;
 
+/// What is wrong with a code object that cannot be loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoadErrorKind {
+    /// The file itself.
+    File,
+    /// It is for another GPU, or for other features of it.
+    Target,
+    /// A symbol that nobody defines.
+    Undefined,
+    /// There is no memory for it.
+    Memory,
+}
+
 /// Why a code object cannot be loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LoadError(pub String);
+pub struct LoadError {
+    /// What is wrong.
+    pub kind: LoadErrorKind,
+    /// The same in words.
+    pub message: String,
+}
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
 impl std::error::Error for LoadError {}
 
+fn refuse<T>(kind: LoadErrorKind, message: impl Into<String>) -> Result<T, LoadError> {
+    Err(LoadError { kind, message: message.into() })
+}
+
 fn fail<T>(message: impl Into<String>) -> Result<T, LoadError> {
-    Err(LoadError(message.into()))
+    refuse(LoadErrorKind::File, message)
+}
+
+/// What a reader of files says.
+fn broken(error: read::Error) -> LoadError {
+    LoadError { kind: LoadErrorKind::File, message: error.to_string() }
 }
 
 /// A named place in a loaded code object.
@@ -115,10 +142,13 @@ impl Loaded {
 
 /// The target a code object says it is for, features included, as a processor of ours.
 pub fn target_of(file: &File<'_>) -> Result<(TargetId, Target), LoadError> {
-    let id = file.target_id().map_err(|e| LoadError(e.to_string()))?;
+    let id = file.target_id().map_err(broken)?;
     let Some(id) = id else { return fail("it does not say for which processor it is") };
     let Some(cpu) = target::processor(&id.processor) else {
-        return fail(format!("it is for {}, which Wavemill cannot run (GFX6 to GFX9 it can)", id.processor));
+        return refuse(
+            LoadErrorKind::Target,
+            format!("it is for {}, which Wavemill cannot run (GFX6 to GFX9 it can)", id.processor),
+        );
     };
     let mut target = Target::new(cpu);
     target.xnack = id.xnack.request();
@@ -129,7 +159,7 @@ pub fn target_of(file: &File<'_>) -> Result<(TargetId, Target), LoadError> {
 /// Links a relocatable object; anything else is handed back as it is.
 pub fn linked(name: &str, data: Vec<u8>) -> Result<Vec<u8>, LoadError> {
     let relocatable = {
-        let file = File::parse(&data).map_err(|e| LoadError(e.to_string()))?;
+        let file = File::parse(&data).map_err(broken)?;
         file.kind == Kind::Relocatable
     };
     if !relocatable {
@@ -137,7 +167,7 @@ pub fn linked(name: &str, data: Vec<u8>) -> Result<Vec<u8>, LoadError> {
     }
     let input = Input { name: name.to_owned(), data: &data };
     link::link(&[input], &link::Options { allow_undefined: true })
-        .map_err(|e| LoadError(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+        .or_else(|e| fail(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
 }
 
 /// Loads a code object. `externs` are the addresses of symbols it leaves to others.
@@ -149,14 +179,13 @@ pub fn load(
     externs: &HashMap<String, u64>,
 ) -> Result<Loaded, LoadError> {
     let data = linked(name, data)?;
-    let file = File::parse(&data).map_err(|e| LoadError(e.to_string()))?;
+    let file = File::parse(&data).map_err(broken)?;
     if !matches!(file.kind, Kind::Shared | Kind::Executable) {
         return fail("it is neither a shared nor a relocatable object");
     }
     let (id, theirs) = target_of(&file)?;
     check_target(target, &theirs, &id)?;
     let (region, bias) = map_segments(memory, &file, name)?;
-    let broken = |e: read::Error| LoadError(e.to_string());
     let symbols = file.dynamic_symbols().map_err(broken)?;
     for relocation in file.dynamic_relocations().map_err(broken)? {
         relocate(&region, bias, &relocation, &symbols, externs)?;
@@ -211,13 +240,19 @@ pub fn load(
 /// A code object runs on the processor it names, with the features it names.
 fn check_target(ours: &Target, theirs: &Target, id: &TargetId) -> Result<(), LoadError> {
     if ours.cpu != theirs.cpu {
-        return fail(format!("it is for {}, the GPU is {}", theirs.cpu.name, ours.cpu.name));
+        return refuse(
+            LoadErrorKind::Target,
+            format!("it is for {}, the GPU is {}", theirs.cpu.name, ours.cpu.name),
+        );
     }
     let features = [("xnack", id.xnack, ours.xnack), ("sramecc", id.sramecc, ours.sramecc)];
     for (name, wanted, have) in features {
         let clash = matches!((wanted, have), (Setting::On, Some(false)) | (Setting::Off, Some(true)));
         if clash {
-            return fail(format!("it needs {name} {}", if wanted == Setting::On { "on" } else { "off" }));
+            return refuse(
+                LoadErrorKind::Target,
+                format!("it needs {name} {}", if wanted == Setting::On { "on" } else { "off" }),
+            );
         }
     }
     Ok(())
@@ -244,7 +279,7 @@ fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Resul
         }
         high = high.max(end);
     }
-    let region = memory.map(high - low, name).map_err(|e| LoadError(e.to_string()))?;
+    let region = memory.map(high - low, name).or_else(|e| refuse(LoadErrorKind::Memory, e.to_string()))?;
     let bias = region.start().wrapping_sub(low);
     for s in &loads {
         region.write(s.address - low, s.data);
@@ -260,7 +295,7 @@ fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Resul
         let label = format!("the {what} of {name}");
         memory
             .announce(start, s.memory_size, s.flags & PF_W != 0, Use::Code, &label)
-            .map_err(|_| LoadError(format!("its segments overlap at {:#x}", s.address)))?;
+            .or_else(|_| fail(format!("its segments overlap at {:#x}", s.address)))?;
     }
     Ok((region, bias))
 }
@@ -291,7 +326,12 @@ fn relocate(
             SHN_UNDEF => match externs.get(symbol.name) {
                 Some(&address) => address,
                 None if symbol.binding == STB_WEAK => 0,
-                None => return fail(format!("nobody defines the symbol {}", symbol.name)),
+                None => {
+                    return refuse(
+                        LoadErrorKind::Undefined,
+                        format!("nobody defines the symbol {}", symbol.name),
+                    );
+                }
             },
             SHN_ABS => symbol.value,
             _ => symbol.value.wrapping_add(bias),
@@ -329,8 +369,8 @@ fn makes_calls(file: &File<'_>, target: &Target) -> bool {
 }
 
 fn kernels(file: &File<'_>, bias: u64, target: &Target, calls: bool) -> Result<Vec<Arc<Kernel>>, LoadError> {
-    let found = file.kernels().map_err(|e| LoadError(e.to_string()))?;
-    let metadata = file.kernel_metadata().map_err(|e| LoadError(e.to_string()))?;
+    let found = file.kernels().map_err(broken)?;
+    let metadata = file.kernel_metadata().map_err(broken)?;
     let by_symbol = |symbol: &str, name: &str| metadata.iter().find(|m| m.symbol == symbol || m.name == name);
     let mut kernels = Vec::with_capacity(found.len());
     for k in &found {

@@ -204,8 +204,12 @@ fn wrong_code_objects_are_refused() {
     let mut broken = good.clone();
     broken.truncate(200);
     let foreign = code_object_for("gfx906", ".text\n.globl f\nf:\n  s_endpgm\n");
+    // EF_AMDGPU_MACH_AMDGCN_GFX1030, in e_flags.
+    let mut later = good.clone();
+    later[48] = 0x36;
     for (code, expected) in [
         (foreign, STATUS_ERROR_INCOMPATIBLE_ARGUMENTS),
+        (later, STATUS_ERROR_INCOMPATIBLE_ARGUMENTS),
         (broken, STATUS_ERROR_INVALID_CODE_OBJECT),
         (b"not an ELF file at all, just some words".to_vec(), STATUS_ERROR_INVALID_CODE_OBJECT),
     ] {
