@@ -170,6 +170,73 @@ fn kernels_without_the_barrier_bit_run_side_by_side() {
     system.destroy_queue(queue);
 }
 
+/// A dispatch of which a work-group runs, and whether a thread of the GPU's runs it, not the queue's own.
+type Running = (usize, bool);
+
+/// Free host threads help the queue of the highest priority first, not the one that came first. A GPU of two threads has
+/// one to spare beside those of its queues: it is kept busy until two queues wait for it.
+#[test]
+fn free_threads_help_the_highest_priority_first() {
+    const TAGS: usize = 3;
+    for order in [[0, 2], [2, 0], [1, 2], [0, 1]] {
+        let open = Arc::new(AtomicUsize::new(0));
+        let seen: Arc<Mutex<Vec<Running>>> = Arc::default();
+        let (gate, log) = (open.clone(), seen.clone());
+        let system = system(1, move |wave, _, _, _| {
+            // The dispatch is known by the address of its arguments; a wave says once that it runs.
+            let tag = wave.sgpr(0) as usize;
+            let helps = std::thread::current().name() == Some("wavemill-0");
+            log.lock().unwrap().push((tag, helps));
+            // It stays on this thread: nothing can be parked.
+            while gate.load(Ordering::SeqCst) >> tag & 1 == 0 {
+                std::thread::yield_now();
+            }
+            Event::End
+        });
+        let mut executable = Executable::default();
+        let lines = ".amdhsa_user_sgpr_kernarg_segment_ptr 1";
+        executable.load(&system.gpus[0], "test", &kernel("gfx90a", lines), (0, 0)).unwrap();
+        let object = executable.find("k", Some(0)).unwrap().address;
+        let done = system.signal(TAGS as i64).unwrap();
+        let wait = |what: &str, until: &dyn Fn(&[Running]) -> bool| {
+            let began = Instant::now();
+            while !until(&seen.lock().unwrap()) {
+                assert!(began.elapsed() < Duration::from_secs(60), "{what}");
+                std::thread::yield_now();
+            }
+        };
+        let start = |tag: usize, priority: u32| {
+            let (at, _) = queue(&system, 64);
+            system.queue(at).unwrap().set_priority(priority);
+            let packet = DispatchPacket {
+                setup: 1,
+                workgroup_size: [64, 1, 1],
+                grid_size: [128, 1, 1],
+                kernel_object: object,
+                kernarg_address: tag as u64,
+                completion_signal: done.handle(),
+                ..DispatchPacket::default()
+            };
+            submit(at, KERNEL_DISPATCH, packet.to_bytes());
+            at
+        };
+        let mut queues = vec![start(0, 1)];
+        wait("two threads run the first dispatch", &|s| s.len() == 2 && s.contains(&(0, true)));
+        for (i, priority) in order.into_iter().enumerate() {
+            queues.push(start(i + 1, priority));
+            wait("its queue runs a dispatch", &|s| s.contains(&(i + 1, false)));
+        }
+        open.store(1, Ordering::SeqCst);
+        wait("the free thread helps", &|s| s.len() == 5);
+        let helped = seen.lock().unwrap()[4];
+        let highest = if order[0] > order[1] { 1 } else { 2 };
+        open.store(!0, Ordering::SeqCst);
+        assert_eq!(helped, (highest, true), "priorities {order:?}");
+        assert_eq!(done.wait(Condition::Eq, 0, LONG, false), 0);
+        queues.into_iter().for_each(|q| assert!(system.destroy_queue(q)));
+    }
+}
+
 #[test]
 fn errors_stop_the_queue_and_are_told() {
     let system = system(1, |_, _, _, _| Event::Trap(2));
