@@ -1,12 +1,13 @@
 //! Image resources (T#): decoding, and where a texel lies (manual 9.4.2; the fields GFX6 to GFX8 have elsewhere follow
 //! their register headers).
 //!
-//! Only linear images have a documented layout: rows of `pitch` texels, slices one after another, texels in the order of
-//! their coordinates. The manual does not say where the levels of a linear mip chain lie, and gfx90a has level 0 alone;
+//! Linear images have rows of `pitch` texels, slices one after another, texels in the order of their coordinates; images
+//! of one level may be tiled in the ways of [`crate::tiling`]. The manual does not say where the levels of a linear mip chain lie, and gfx90a has level 0 alone;
 //! here they follow one another, each beginning at a multiple of 256 bytes, with rows of the halved pitch rounded up to
 //! 256 bytes and all slices of a level together.
 
 use crate::format::{Format, Swizzle};
+use crate::tiling::Tiling;
 use wavemill_isa::Level;
 
 /// The kinds of images.
@@ -49,7 +50,7 @@ impl Kind {
 pub enum Problem {
     /// The type is that of a buffer, or reserved.
     NotAnImage,
-    /// Tiled or swizzled memory, whose layout is not documented.
+    /// Tiled or swizzled memory, whose layout is not known.
     Tiled,
     /// Multisampled: such images are never linear.
     Multisampled,
@@ -70,7 +71,9 @@ impl Problem {
     pub const fn text(self) -> &'static str {
         match self {
             Problem::NotAnImage => "a resource that is not an image",
-            Problem::Tiled => "a tiled image, whose layout is not documented (linear images work)",
+            Problem::Tiled => {
+                "a tiled image whose layout is not known (linear ones work, and simple tilings of one level)"
+            }
             Problem::Multisampled => "a multisampled image, whose layout is not documented",
             Problem::Compressed => "an image compressed with metadata",
             Problem::Format => "an image whose data and number format are not a known pair",
@@ -79,6 +82,14 @@ impl Problem {
             Problem::BorderTable => "a sampler with a border color from a table",
         }
     }
+}
+
+/// The order of an image's elements in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Placement {
+    Linear,
+    Tiled(Tiling),
+    Unknown,
 }
 
 /// An image resource descriptor.
@@ -107,7 +118,9 @@ pub struct Image {
     /// Order of a border color's components (GFX9).
     pub border_order: [u8; 4],
     format: Option<Format>,
-    linear: bool,
+    /// There is but one level, not even outside the view.
+    single: bool,
+    placement: Placement,
     compressed: bool,
 }
 
@@ -155,9 +168,16 @@ impl Image {
             select: Swizzle::new(words[3]),
             border_order: BORDER_ORDERS[if gfx9 { field(4, 29, 3) as usize % 6 } else { 0 }],
             format: Format::of_image(dfmt, nfmt, level),
+            // GFX9 has the resource's levels in MAX_MIP; before, those with several are padded to powers of two
+            // (POW2_PAD).
+            single: field(3, 12, 8) == 0 && if gfx9 { field(5, 28, 4) == 0 } else { field(3, 25, 1) == 0 },
             // GFX9's swizzle mode 0 is linear. Before, the field names a row of a table that the driver sets up; the
             // drivers of GFX6 to GFX8 have ARRAY_LINEAR_ALIGNED in row 8.
-            linear: field(3, 20, 5) == if gfx9 { 0 } else { 8 },
+            placement: match field(3, 20, 5) {
+                0 if gfx9 => Placement::Linear,
+                8 if !gfx9 => Placement::Linear,
+                mode => Tiling::new(mode, level).map_or(Placement::Unknown, Placement::Tiled),
+            },
             compressed: level.is_vi_plus() && field(6, 21, 1) != 0,
         }))
     }
@@ -165,14 +185,26 @@ impl Image {
     /// The format of its texels, if they can be accessed.
     pub fn texels(&self) -> Result<Format, Problem> {
         if self.kind.is_multisampled() {
-            Err(Problem::Multisampled)
-        } else if !self.linear {
-            Err(Problem::Tiled)
-        } else if self.compressed {
-            Err(Problem::Compressed)
-        } else {
-            self.format.ok_or(Problem::Format)
+            return Err(Problem::Multisampled);
         }
+        if self.placement == Placement::Unknown {
+            return Err(Problem::Tiled);
+        }
+        if self.compressed {
+            return Err(Problem::Compressed);
+        }
+        let format = self.format.ok_or(Problem::Format)?;
+        match self.placement {
+            Placement::Tiled(t) if !self.can_be(t, format) => Err(Problem::Tiled),
+            _ => Ok(format),
+        }
+    }
+
+    /// Whether the layout of an image like this in a tiling is known: one level, and not the thick tiles that bodies have
+    /// on GFX9.
+    fn can_be(&self, tiling: Tiling, format: Format) -> bool {
+        let flat = self.kind.dimensions() == 2 || self.kind == Kind::D3 && !tiling.is_gfx9();
+        self.single && flat && tiling.holds(format.bytes())
     }
 
     /// Texels of a level, counted from the largest of the resource.
@@ -209,6 +241,9 @@ impl Image {
             return None;
         }
         let edge = format.edge();
+        if let Placement::Tiled(tiling) = self.placement {
+            return self.tiled_address(tiling, format, at, slice);
+        }
         let mut base = self.base;
         let slices = if self.kind == Kind::D3 { 1 } else { self.last_slice as u64 + 1 };
         for l in 0..level {
@@ -221,6 +256,24 @@ impl Image {
         let (x, y, z) = ((at[0] / edge) as u64, (at[1] / edge) as u64, at[2] as u64);
         let rows = (slice + z) * size[1].div_ceil(edge) as u64 + y;
         Some(base.wrapping_add(rows * self.row(level, format)).wrapping_add(x * format.bytes() as u64))
+    }
+
+    /// The address of a texel of a tiled image.
+    fn tiled_address(&self, tiling: Tiling, format: Format, at: [u32; 3], slice: u64) -> Option<u64> {
+        let edge = format.edge();
+        let [x, y] = [at[0] / edge, at[1] / edge];
+        let block = tiling.block(format.bytes(), x, y)?;
+        let pitch = match self.pitch {
+            0 => self.size[0].div_ceil(edge),
+            // GFX9's drivers write elements.
+            pitch if tiling.is_gfx9() => pitch,
+            pitch => pitch.div_ceil(edge),
+        };
+        let across = pitch.div_ceil(block.width) as u64;
+        let down = self.size[1].div_ceil(edge).div_ceil(block.height) as u64;
+        let slice = if self.kind.is_layered() { slice } else { at[2] as u64 };
+        let index = (slice * down + (y / block.height) as u64) * across + (x / block.width) as u64;
+        Some(self.base.wrapping_add(index * block.bytes).wrapping_add(block.offset))
     }
 
     /// Width, height, depth or slices, and levels, at a level of the view: what IMAGE_GET_RESINFO returns. Levels that

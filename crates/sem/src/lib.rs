@@ -6,7 +6,7 @@
 //! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
 //!
 //! Memory: [`memory`] says what instructions move, [`buffer`] and [`image`] decode resources and find addresses,
-//! [`mod@format`] and [`blocks`] convert texels, [`mimg`] and [`sampler`] are the image instructions and what sampling does,
+//! [`tiling`] those of images that are not linear, [`mod@format`] and [`blocks`] convert texels, [`mimg`] and [`sampler`] are the image instructions and what sampling does,
 //! [`gws`] is global wave sync, [`ordered`] whose turn it is to count, and [`interp`] parameter interpolation.
 
 pub mod apply;
@@ -41,6 +41,7 @@ pub mod sampler;
 pub mod scalar;
 pub mod soft;
 pub mod special;
+pub mod tiling;
 pub mod valu;
 
 pub use apply::{Apply, Context};

@@ -606,7 +606,13 @@ fn unusable_resources() {
             FaultKind::Descriptor { what } => assert!(what.contains(word), "{what}"),
             k => panic!("{cpu}: {k:?}"),
         };
-        refused(load(Resource { tiling: Some(13), ..plain }, text), "tiled");
+        // With XOR, and with macro tiles; of one dimension; of several levels; 24-bit elements.
+        let tile = if cpu.starts_with("gfx9") { 9 } else { 13 };
+        refused(load(Resource { tiling: Some(25), ..plain }, text), "tiled");
+        refused(load(Resource { tiling: Some(14), ..plain }, text), "tiled");
+        refused(load(Resource { tiling: Some(tile), kind: 8, ..plain }, text), "tiled");
+        refused(load(Resource { tiling: Some(tile), levels: [0, 3], ..plain }, text), "tiled");
+        refused(load(Resource { tiling: Some(tile), dfmt: 13, nfmt: 4, ..plain }, text), "tiled");
         refused(load(Resource { kind: 14, ..plain }, text), "multisampled");
         refused(load(Resource { kind: 3, ..plain }, text), "not an image");
         refused(load(Resource { dfmt: 42, ..plain }, text), "format");

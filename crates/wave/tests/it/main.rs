@@ -21,5 +21,6 @@ mod samples;
 mod shares;
 mod system;
 mod texels;
+mod tiles;
 mod transfers;
 mod traps;

@@ -1,0 +1,127 @@
+//! Tiled images: where an element lies when neighbours in both directions are kept together.
+//!
+//! The manuals only name the field. The facts are those of AMD's address library (addrlib in Mesa and PAL), which
+//! drivers use to lay out images:
+//!
+//! - GFX9's swizzle modes without pipe and bank XOR fill blocks of 256 bytes, 4 KiB or 64 KiB. In the lowest 256 bytes (64
+//!   in Z order) bits of both coordinates come in an order that the mode and the size of elements decide; above, y and x
+//!   take turns.
+//! - GFX6 to GFX8 find the mode in a table that the driver sets up. Linux's drivers have ARRAY_1D_TILED_THIN1 in row 9
+//!   (in the order of displays) and in row 13 (radeon_drm.h): tiles of eight by eight elements.
+//!
+//! Blocks lie along rows, rows one after another, slices of whole blocks likewise. Modes with XOR and those with macro
+//! tiles depend on the memory channels of a graphics card; they are not here.
+
+use wavemill_isa::Level;
+
+/// The order of elements in a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Order {
+    /// Bits of x and y alternate.
+    Z,
+    /// GFX9: the standard swizzle.
+    Standard,
+    /// GFX9: for displays.
+    Display,
+    /// GFX9: for displays that stand upright.
+    Rotated,
+    /// Before GFX9: for displays.
+    OldDisplay,
+}
+
+/// How an image lies in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tiling {
+    order: Order,
+    /// Bytes of a block, as a power of two; none for blocks of 64 elements.
+    block: Option<u32>,
+}
+
+/// Orders of coordinate bits from the lowest, by the size of elements: for blocks of 256 bytes.
+const STANDARD: [&str; 5] = ["x0x1x2x3y0y1y2y3", "x0x1x2y0y1y2x3", "x0x1y0y1y2x2", "x0y0y1x1x2", "y0y1x0x1"];
+const DISPLAY: [&str; 5] = ["x0x1x2y1y0y2x3y3", "x0x1x2y0y1y2x3", "x0x1y0x2y1y2", "x0y0x1x2y1", "x0y0x1y1"];
+const ROTATED: [&str; 4] = ["y0y1y2x1x0x2x3y3", "y0y1y2x0x1x2x3", "y0y1x0y2x1x2", "y0x0y1x1x2"];
+/// For 64 elements.
+const OLD_DISPLAY: [&str; 4] = ["x0x1x2y1y0y2", "x0x1x2y0y1y2", "x0x1y0x2y1y2", "x0y0x1x2y1y2"];
+/// For 64 elements, and as much of it as 64 bytes have.
+const ALTERNATING: &str = "x0y0x1y1x2y2";
+
+/// A block of an image: its size in elements and bytes, and the offset of one of its elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// Elements across.
+    pub width: u32,
+    /// Elements down.
+    pub height: u32,
+    /// Bytes.
+    pub bytes: u64,
+    /// Bytes before the element.
+    pub offset: u64,
+}
+
+impl Tiling {
+    /// The tiling of an image that is not linear, if it is known: from the swizzle mode of GFX9 or the tile index.
+    pub fn new(mode: u32, level: Level) -> Option<Tiling> {
+        if !level.is_gfx9() {
+            let order = match mode {
+                9 => Order::OldDisplay,
+                13 => Order::Z,
+                _ => return None,
+            };
+            return Some(Tiling { order, block: None });
+        }
+        let block = match mode {
+            1..=3 => 8,
+            4..=7 => 12,
+            8..=11 => 16,
+            _ => return None,
+        };
+        let order = [Order::Z, Order::Standard, Order::Display, Order::Rotated][mode as usize % 4];
+        Some(Tiling { order, block: Some(block) })
+    }
+
+    /// The bits of coordinates that elements' lowest address bits are, if there are such elements.
+    fn pattern(self, log: u32) -> Option<&'static str> {
+        let log = log as usize;
+        match self.order {
+            Order::Standard => STANDARD.get(log).copied(),
+            Order::Display => DISPLAY.get(log).copied(),
+            Order::Rotated => ROTATED.get(log).copied(),
+            Order::OldDisplay => OLD_DISPLAY.get(log).copied(),
+            Order::Z if self.block.is_none() => (log < 5).then_some(ALTERNATING),
+            Order::Z => (log < 4).then(|| &ALTERNATING[..2 * (6 - log)]),
+        }
+    }
+
+    /// Whether it is one of GFX9's.
+    pub fn is_gfx9(self) -> bool {
+        self.block.is_some()
+    }
+
+    /// Whether elements can have so many bytes.
+    pub fn holds(self, bytes: u8) -> bool {
+        bytes.is_power_of_two() && self.pattern(bytes.trailing_zeros()).is_some()
+    }
+
+    /// The block with an element. None for elements of a size that [`Tiling::holds`] does not.
+    pub fn block(self, bytes: u8, x: u32, y: u32) -> Option<Block> {
+        let log = bytes.trailing_zeros();
+        let pattern = self.pattern(log)?.as_bytes();
+        let (mut at, mut offset, mut used) = (log, 0u64, [0, 0]);
+        for i in 0.. {
+            let (axis, bit) = match pattern.as_chunks::<2>().0.get(i) {
+                Some([axis, bit]) => ((*axis == b'y') as usize, (bit - b'0') as u32),
+                None if self.block.is_some_and(|end| at < end) => {
+                    // y has the even bits.
+                    let axis = (at & 1 == 0) as usize;
+                    (axis, used[axis])
+                }
+                None => break,
+            };
+            offset |= (([x, y][axis] >> bit & 1) as u64) << at;
+            used[axis] = used[axis].max(bit + 1);
+            at += 1;
+        }
+        Some(Block { width: 1 << used[0], height: 1 << used[1], bytes: 1 << at, offset })
+    }
+}
