@@ -3,6 +3,15 @@
 use crate::mode::{FloatMode, Mode};
 use crate::soft::{self, F16, F32, F64, Format, Round};
 
+/// What does the operation: they treat denormals differently (manual 9.5.2, table 43). Both round to nearest.
+#[derive(Clone, Copy, Debug)]
+pub enum Unit<'a> {
+    /// LDS and GDS, which look at MODE.
+    Share(&'a Mode),
+    /// The L2 cache, which does not.
+    Cache,
+}
+
 /// The operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)] // the manual's names
@@ -46,7 +55,7 @@ impl Atomic {
     /// the other datum (for compare-and-swap the value to compare with). `bytes` is 4 or 8; upper halves of 4-byte
     /// values do not count.
     #[inline]
-    pub fn apply(self, old: u64, data: u64, second: u64, bytes: u8, mode: &Mode) -> u64 {
+    pub fn apply(self, old: u64, data: u64, second: u64, bytes: u8, unit: Unit<'_>) -> u64 {
         let (mask, spare) = if bytes == 4 { (u64::from(u32::MAX), 32) } else { (u64::MAX, 0) };
         let (old, data, second) = (old & mask, data & mask, second & mask);
         let signed = |x: u64| (x << spare) as i64;
@@ -72,39 +81,38 @@ impl Atomic {
             Atomic::MaskOr => old & !data | second,
             Atomic::Wrap if old >= data => old - data,
             Atomic::Wrap => old.wrapping_add(second),
-            Atomic::PkAddF16 => Self::pk_add_f16(old, data, mode),
+            Atomic::PkAddF16 => Self::pk_add_f16(old, data),
             Atomic::CmpSwapF | Atomic::MinF | Atomic::MaxF | Atomic::AddF => {
-                self.float_op(if bytes == 4 { F32 } else { F64 }, old, data, second, mode)
+                self.float_op(if bytes == 4 { F32 } else { F64 }, old, data, second, unit)
             }
         };
         new & mask
     }
 
-    /// Both halves of 32 bits.
-    fn pk_add_f16(old: u64, data: u64, mode: &Mode) -> u64 {
+    /// Both halves of 32 bits. Only the cache does this; it never flushes 16 bits.
+    fn pk_add_f16(old: u64, data: u64) -> u64 {
         let half = |shift: u32| {
-            let input = |x: u64| {
-                let x = x >> shift & 0xffff;
-                if mode.f64.flush_in { F16.flush(x) } else { x }
-            };
-            let r = soft::add(F16, input(old), input(data), Round::Nearest);
-            if mode.f64.flush_out { F16.flush(r) } else { r }
+            soft::add(F16, old >> shift & 0xffff, data >> shift & 0xffff, Round::Nearest) << shift
         };
-        half(0) | half(16) << 16
+        half(0) | half(16)
     }
 
-    /// Float modes of atomics (manual 9.5): round to nearest; 32 bits flush by MODE, 64 bits never.
-    fn float(mode: &Mode, format: Format) -> FloatMode {
-        match format {
-            F32 => FloatMode { round: Round::Nearest, ..mode.f32 },
-            _ => FloatMode::IEEE,
+    /// What becomes of denormals. The table leaves out the cache's F32 comparisons, which GFX6 and GFX7 have: those
+    /// generations' manuals say that they handle denormals.
+    fn denormals(self, format: Format, unit: Unit<'_>) -> FloatMode {
+        match (self, format, unit) {
+            (Atomic::AddF, F32, Unit::Cache) => FloatMode::FLUSH,
+            (Atomic::AddF, F64, _) | (_, _, Unit::Cache) => FloatMode::IEEE,
+            (_, F32, Unit::Share(mode)) => mode.f32,
+            (_, _, Unit::Share(mode)) => mode.f64,
         }
     }
 
     /// Floats: memory is the first operand. Min and max give way to numbers before quiet NaNs, but a signalling NaN
-    /// comes out quiet (manual 9.5.3).
-    fn float_op(self, format: Format, old: u64, data: u64, second: u64, mode: &Mode) -> u64 {
-        let m = Self::float(mode, format);
+    /// comes out quiet (manual 9.5.3); denormals are flushed for the comparison alone, except that compare-and-swap
+    /// stores a flushed value, too.
+    fn float_op(self, format: Format, old: u64, data: u64, second: u64, unit: Unit<'_>) -> u64 {
+        let m = self.denormals(format, unit);
         let input = |x: u64| if m.flush_in { format.flush(x) } else { x };
         let (a, b) = (input(old), input(data));
         match self {
@@ -116,7 +124,7 @@ impl Atomic {
                 let c = input(second);
                 let zero = |x: u64| x & !format.sign() == 0;
                 let equal = !format.is_nan(a) && !format.is_nan(c) && (a == c || zero(a) && zero(c));
-                if equal { data } else { old }
+                if equal { b } else { old }
             }
             _ => {
                 if format.is_snan(a) {
@@ -126,18 +134,18 @@ impl Atomic {
                     return b | format.quiet();
                 }
                 if format.is_nan(a) {
-                    return b;
+                    return data;
                 }
                 if format.is_nan(b) {
-                    return a;
+                    return old;
                 }
                 // Order as sign and magnitude, -0 below +0.
                 let key = |x: u64| {
                     let magnitude = (x & !format.sign()) as i64;
                     if x & format.sign() != 0 { -magnitude - 1 } else { magnitude }
                 };
-                let less = key(a) < key(b);
-                if less == (self == Atomic::MinF) { a } else { b }
+                let better = if self == Atomic::MinF { key(b) < key(a) } else { key(b) > key(a) };
+                if better { data } else { old }
             }
         }
     }

@@ -36,8 +36,9 @@ pub struct Buffer {
 pub struct Place {
     /// Record, from the index VGPR.
     pub index: u32,
-    /// Byte in it: the instruction's offset and the offset VGPR's.
-    pub offset: u32,
+    /// Byte in it: the sum of the instruction's offset and the offset VGPR. The address has 32 bits of it, but a sum
+    /// that needs more is out of range.
+    pub offset: u64,
     /// The scalar offset.
     pub scalar: u32,
     /// Whether the instruction has an index VGPR.
@@ -96,17 +97,17 @@ impl Buffer {
                 _ => place.indexed,
             };
         if structured {
-            let inside = self.level.is_gfx9() || !place.indexed || place.offset < self.stride;
+            let inside = self.level.is_gfx9() || !place.indexed || place.offset < self.stride as u64;
             return place.index < self.records && inside;
         }
         let record = if self.level.is_gfx9() { 0 } else { place.index as u64 * self.stride as u64 };
-        record + place.scalar as u64 + place.offset as u64 + bytes as u64 <= self.records as u64
+        record + place.scalar as u64 + place.offset + bytes as u64 <= self.records as u64
     }
 
     /// The address of the byte at a place (manual 9.1.5.2).
     pub fn address(&self, place: Place) -> u64 {
         let index = place.index.wrapping_add(if self.add_tid { place.lane } else { 0 }) as u64;
-        let (offset, stride) = (place.offset as u64, self.stride as u64);
+        let (offset, stride) = (place.offset as u32 as u64, self.stride as u64);
         let linear = if self.swizzle {
             let (span, element) = (self.index_stride as u64, self.element as u64);
             (index / span * stride + offset / element * element) * span

@@ -30,7 +30,7 @@ fn swizzled_records_lie_as_a_walk_finds_them() {
                                 for byte in 0..element {
                                     let place = Place {
                                         index: block * records + i,
-                                        offset: e * element + byte,
+                                        offset: (e * element + byte) as u64,
                                         scalar: 64,
                                         indexed: true,
                                         lane: 0,
@@ -71,11 +71,14 @@ fn lane_numbers() {
 fn edges() {
     let words = [0xffff_fff0, 0xffff, 0xffff_ffff, 4 << 15];
     let buffer = Buffer::new(words, Level::Gfx90a, false);
-    let at = |offset: u32, scalar: u32| Place { offset, scalar, ..Place::default() };
+    let at = |offset: u64, scalar: u32| Place { offset, scalar, ..Place::default() };
     assert_eq!(buffer.address(at(0x10, 0)), 1 << 48);
     assert!(buffer.in_range(at(0xffff_fffb, 0), 4));
     assert!(!buffer.in_range(at(0xffff_fffc, 0), 4));
     assert!(!buffer.in_range(at(0xffff_fff0, 0xffff_fff0), 4));
+    // A sum of offsets beyond 32 bits is out of range; where nothing is checked, the address has the low ones.
+    assert!(!buffer.in_range(at(0x1_0000_0004, 0), 4));
+    assert_eq!(buffer.address(at(0x1_0000_0004, 0)), buffer.address(at(4, 0)));
     let empty = Buffer::new([0x1000, 0, 0, 4 << 15], Level::Gfx90a, false);
     assert!(!empty.in_range(at(0, 0), 1));
 }

@@ -6,7 +6,7 @@ use crate::guest;
 use crate::program::Inst;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Form, Role, flag};
-use wavemill_sem::atomic::Atomic;
+use wavemill_sem::atomic::{Atomic, Unit};
 use wavemill_sem::format::Format;
 use wavemill_sem::image::{Image, Kind, Problem};
 use wavemill_sem::mimg::{Action, Address, Transfer, action};
@@ -393,7 +393,6 @@ impl<'e> Exec<'e> {
         let words = bytes as usize / 4;
         let data = self.datum(inst.src[1], 0, lane, bytes);
         let second = if op.has_second() { self.datum(inst.src[1], words, lane, bytes) } else { 0 };
-        let mode = self.mode;
         let old = match self.texel_address(inst, o, format, false, lane) {
             None => 0,
             Some((address, _)) => {
@@ -403,7 +402,7 @@ impl<'e> Exec<'e> {
                     return Err(Failure::Fault(FaultKind::Misaligned { bytes: bytes as u32 }, address));
                 }
                 // SAFETY: checked and aligned.
-                unsafe { guest::update(p, bytes, |old| op.apply(old, data, second, bytes, &mode)) }
+                unsafe { guest::update(p, bytes, |old| op.apply(old, data, second, bytes, Unit::Cache)) }
             }
         };
         if bits::MIMG_GLC.get(inst.bits) != 0 {

@@ -8,7 +8,7 @@ use crate::guest;
 use crate::program::{Inst, Src};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Level, Op, Role, flag};
-use wavemill_sem::atomic::Atomic;
+use wavemill_sem::atomic::{Atomic, Unit};
 use wavemill_sem::gws::Request;
 use wavemill_sem::memory::{Access, Extend, src2, src2_addresses, swizzle_source};
 use wavemill_sem::ordered::Count;
@@ -232,7 +232,9 @@ impl Exec<'_> {
                     let old = match share.at(address, bytes as u32) {
                         // SAFETY: checked and aligned (LDS itself is).
                         Some(p) => unsafe {
-                            guest::update(p, bytes, |old| op.apply(old, new, second, bytes, &mode))
+                            guest::update(p, bytes, |old| {
+                                op.apply(old, new, second, bytes, Unit::Share(&mode))
+                            })
                         },
                         None => 0,
                     };
@@ -373,7 +375,7 @@ impl Exec<'_> {
             let data = read(from) | second;
             if let Some(p) = share.at(to, bytes as u32) {
                 // SAFETY: checked and aligned.
-                unsafe { guest::update(p, bytes, |old| op.apply(old, data, 0, bytes, &mode)) };
+                unsafe { guest::update(p, bytes, |old| op.apply(old, data, 0, bytes, Unit::Share(&mode))) };
             }
         }
         Ok(())

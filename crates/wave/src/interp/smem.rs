@@ -6,6 +6,7 @@ use crate::guest;
 use crate::program::Inst;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Enc, Op, Role};
+use wavemill_sem::atomic::Unit;
 use wavemill_sem::fidelity::scalar_load;
 use wavemill_sem::memory::{self, Access};
 
@@ -79,9 +80,9 @@ impl Exec<'_> {
             let value =
                 |code: u32| if bytes == 4 { self.wave.sgpr(code) as u64 } else { self.wave.sgpr64(code) };
             let (new, second) = (value(data), value(data + bytes as u32 / 4));
-            let mode = self.mode;
             // SAFETY: checked and aligned.
-            let old = unsafe { guest::update(p, bytes, |old| op.apply(old, new, second, bytes, &mode)) };
+            let old =
+                unsafe { guest::update(p, bytes, |old| op.apply(old, new, second, bytes, Unit::Cache)) };
             if bits::SMEM_GLC.get(inst.bits) != 0 {
                 if bytes == 4 {
                     self.wave.set_sgpr(data, old as u32);

@@ -6,6 +6,7 @@ use crate::guest;
 use crate::program::{Inst, Run};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::{Enc, Form, Op, Role};
+use wavemill_sem::atomic::Unit;
 use wavemill_sem::buffer::{self, Buffer};
 use wavemill_sem::memory::{Access, formatted};
 
@@ -19,7 +20,7 @@ pub(super) enum Place {
     /// Private memory: a byte offset, swizzled by lane.
     Scratch(u32),
     /// A buffer: index and offset.
-    Buffer(u32, u32),
+    Buffer(u32, u64),
 }
 
 /// A buffer and what an instruction adds to every lane's place in it.
@@ -31,7 +32,7 @@ pub(super) struct Resource {
 
 impl Resource {
     /// A lane's place.
-    pub fn place(&self, index: u32, offset: u32, lane: usize) -> buffer::Place {
+    pub fn place(&self, index: u32, offset: u64, lane: usize) -> buffer::Place {
         buffer::Place { index, offset, scalar: self.scalar, indexed: self.indexed, lane: lane as u32 }
     }
 }
@@ -115,8 +116,7 @@ impl Exec<'_> {
                     Place::Lds(_) => None,
                     Place::Scratch(offset) => Some(self.swizzled(offset.wrapping_add(at), lane)),
                     Place::Buffer(index, offset) => {
-                        let place =
-                            buffer.as_ref().map(|b| (b, b.place(index, offset.wrapping_add(at), lane)));
+                        let place = buffer.as_ref().map(|b| (b, b.place(index, offset + at as u64, lane)));
                         let inside = place.filter(|(b, place)| b.buffer.in_range(*place, 1));
                         inside.map(|(b, place)| b.buffer.address(place))
                     }
@@ -226,7 +226,7 @@ impl Exec<'_> {
                     }
                     let index = if idxen { self.lane(address, 0, lane) } else { 0 };
                     let from = if offen { self.lane(address, idxen as usize, lane) } else { 0 };
-                    out[lane] = Place::Buffer(index, from.wrapping_add(offset));
+                    out[lane] = Place::Buffer(index, from as u64 + offset as u64);
                 }
             }
         }
@@ -262,7 +262,7 @@ impl Exec<'_> {
             }
             Place::Buffer(index, offset) => {
                 let Some(b) = buffer else { return Ok(None) };
-                let place = b.place(index, offset.wrapping_add(at), lane);
+                let place = b.place(index, offset + at as u64, lane);
                 if !b.buffer.in_range(place, bytes as u32) {
                     return Ok(None);
                 }
@@ -287,7 +287,7 @@ impl Exec<'_> {
         let address = match (place, buffer) {
             (Place::Global(a), _) => a.wrapping_add(at as u64),
             (Place::Buffer(index, offset), Some(b)) if !b.buffer.swizzle => {
-                let place = b.place(index, offset.wrapping_add(at), lane);
+                let place = b.place(index, offset + at as u64, lane);
                 Some(b.buffer.address(place)).filter(|_| b.buffer.in_range(place, 8))?
             }
             _ => return None,
@@ -351,7 +351,7 @@ impl Exec<'_> {
     fn beyond(place: Place, lane: usize, at: u32, bytes: u8, buffer: Option<&Resource>) -> bool {
         match (place, buffer) {
             (Place::Buffer(index, offset), Some(b)) => {
-                !b.buffer.in_range(b.place(index, offset.wrapping_add(at), lane), bytes as u32)
+                !b.buffer.in_range(b.place(index, offset + at as u64, lane), bytes as u32)
             }
             _ => false,
         }
@@ -360,7 +360,8 @@ impl Exec<'_> {
     /// Whether a piece crosses a dword of swizzled memory.
     fn splits(&self, place: Place, at: u32, bytes: u8) -> bool {
         match place {
-            Place::Scratch(o) | Place::Buffer(_, o) => (o.wrapping_add(at) & 3) + bytes as u32 > 4,
+            Place::Scratch(o) => (o.wrapping_add(at) & 3) + bytes as u32 > 4,
+            Place::Buffer(_, o) => (o as u32).wrapping_add(at) % 4 + bytes as u32 > 4,
             _ => false,
         }
     }
@@ -413,13 +414,14 @@ impl Exec<'_> {
                 let data = self.datum(inst.src[1], 0, lane, bytes);
                 let second = if op.has_second() { self.datum(inst.src[1], words, lane, bytes) } else { 0 };
                 let mode = self.mode;
+                let unit = if matches!(place, Place::Lds(_)) { Unit::Share(&mode) } else { Unit::Cache };
                 let old = match self.piece(place, lane, 0, bytes, true, buffer)? {
                     Some(p) if !(p as usize).is_multiple_of(bytes as usize) => {
                         return Err((FaultKind::Misaligned { bytes: bytes as u32 }, p as u64));
                     }
                     // SAFETY: checked and aligned.
                     Some(p) => unsafe {
-                        guest::update(p, bytes, |old| op.apply(old, data, second, bytes, &mode))
+                        guest::update(p, bytes, |old| op.apply(old, data, second, bytes, unit))
                     },
                     None => 0,
                 };

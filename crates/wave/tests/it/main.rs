@@ -4,8 +4,10 @@
 mod atomics;
 mod blocks;
 mod chaos;
+mod corners;
 mod crosslane;
 mod files;
+mod float_atomics;
 mod floats;
 mod formats;
 mod gws;

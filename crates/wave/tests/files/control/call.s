@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx900 gfx906 gfx908 gfx90a
 ; S_CALL_B64: the return address is that of the next instruction, the target is relative to it.
 ; expect s0 = 3
 ; expect s1 = 1

@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
 ; Branches, a loop, and a call with a return.
 ; set s0 = 5
 ; expect s1 = 15

@@ -1,4 +1,4 @@
-; cpu: gfx600 gfx701 gfx803 gfx900 gfx90a
+; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
 ; TRAPSTS gathers float exceptions (manual 3.10.1): 0 invalid, 1 input denormal, 2 division by zero, 3 overflow,
 ; 4 underflow, 5 inexact, 6 integer division by zero. They stay until they are cleared; only active lanes raise them, and
 ; modifiers count: the comparison signals NaNs with CLAMP alone.

@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx906 gfx908
+; cpu: gfx900 gfx906 gfx908 gfx90a
 ; Packed halves, SDWA and DPP raise exceptions for what they work on, and no more.
 ; set gather = 1
 ; set v0 = 0x7c003c00

@@ -1,4 +1,4 @@
-; cpu: gfx600 gfx701 gfx803 gfx900 gfx90a
+; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
 ; S_CBRANCH_G_FORK, nested: the target is an address. Four groups of lanes each take their own path, one after the other;
 ; each adds itself to s60, so that the order shows: of each half, the smaller part goes first.
 ; set v0 = lane

@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
 ; VGPR indexing (manual 6.6): sources and destinations move by M0.
 ; set v2 = 20
 ; set v3 = 30

@@ -1,4 +1,4 @@
-; cpu: gfx803 gfx900 gfx90a
+; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
 ; VGPR indexing's table of special cases (manual 6.6.2): accumulating instructions move their destination as source,
 ; MADMK's addend is moved by source 2's bit, lane reads only by source 0's; a register out of range is v0, or nothing is
 ; written, not even a carry.

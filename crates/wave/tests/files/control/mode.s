@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
 ; S_SETREG changes rounding (toward zero) and S_GETREG reads it back.
 ; set v0 = 0x3f800000
 ; set v1 = 0x33800001

@@ -1,4 +1,4 @@
-; cpu: gfx801 gfx900 gfx90a
+; cpu: gfx900 gfx906 gfx908 gfx90a gfx801
 ; XNACK_MASK and FLAT_SCRATCH are registers like others.
 ; expect s0 = 5
 ; expect s1 = 7

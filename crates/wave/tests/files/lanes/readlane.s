@@ -1,4 +1,4 @@
-; cpu: gfx803 gfx900 gfx90a
+; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
 ; set v0 = lane*3+1
 ; set exec = 0xf0
 ; set s2 = 63

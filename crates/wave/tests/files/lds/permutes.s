@@ -1,4 +1,4 @@
-; cpu: gfx803 gfx900 gfx90a
+; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
 ; set v0 = lane
 ; set v1 = lane*4+4
 ; lds 1024

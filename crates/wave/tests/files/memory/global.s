@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx900 gfx906 gfx908 gfx90a
 ; Loads and stores with each kind of address, sub-dword sizes, and an atomic with return.
 ; set v0 = lane*4
 ; set v9 = 2

@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx900 gfx906 gfx908 gfx90a
 ; All lanes add to one dword.
 ; buffer s[4:5] = 100
 ; set v2 = lane

@@ -1,4 +1,4 @@
-; cpu: gfx803
+; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
 ; GFX8's DPP: shifts within rows of 16 and over the wave, broadcasts, mirrors, quads, masks (GCN3 manual, DPP).
 ; set v0 = lane
 ; set v1 = 100

@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx900 gfx906 gfx908 gfx90a
 ; set exec = 0xff
 ; set vcc = 0x0f0f
 ; expect s0 = 0xff

@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx900 gfx906 gfx908 gfx90a
 ; Which half of a register a 16-bit result writes: VOP2 clears the upper one, op_sel forms keep it.
 ; set v0 = 0xaaaa3c00
 ; set v1 = 0xbbbb4000

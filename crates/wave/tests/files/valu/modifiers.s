@@ -1,4 +1,4 @@
-; cpu: gfx900 gfx90a
+; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
 ; neg, abs, clamp; OMOD needs IEEE off and denormal results flushed (manual 6.2.2).
 ; set v0 = -2.0 0.25 3.0
 ; set v1 = 1.0

@@ -1,0 +1,131 @@
+//! Corners that every instruction of a family has in common: no active lanes, resources of zeros.
+
+use crate::harness::{Machine, Random, target};
+use wavemill_isa::encoding::bits;
+use wavemill_isa::row::Access;
+use wavemill_isa::{Enc, Form, Inst, ROWS, Role, Row, flag};
+use wavemill_wave::{Event, Simd, Wave};
+
+const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
+
+/// An instruction as data for the assembler.
+fn words(inst: &Inst) -> String {
+    match inst.len {
+        4 => format!(".long {:#x}", inst.bits as u32),
+        _ => format!(".long {:#x}, {:#x}", inst.bits as u32, inst.bits >> 32),
+    }
+}
+
+/// Everything an instruction could have changed.
+fn state(machine: &Machine, wave: &Wave) -> (Vec<[u32; 64]>, Vec<u32>, bool, Vec<u8>) {
+    let vgprs = (0..192).filter_map(|r| wave.vgpr(r).copied()).collect();
+    let sgprs = (0..128).map(|c| wave.sgpr(c)).collect();
+    (vgprs, sgprs, wave.scc, machine.group.lds.snapshot())
+}
+
+/// Without active lanes, a vector instruction does nothing, wherever its addresses and resources point.
+#[test]
+fn no_lanes_no_effect() {
+    let mut random = Random(81);
+    for cpu in CPUS {
+        let level = target(cpu).level();
+        let mut seen = 0;
+        for row in ROWS.iter().filter(|r| r.opcode_at(level).is_some() && r.enc as u8 > Enc::Mfma as u8) {
+            // These take their turn, whatever the lanes do.
+            if row.name.contains("_gws_") || row.name == "ds_ordered_count" {
+                continue;
+            }
+            let mut inst = Inst::new(row, Form::Base, level);
+            for operand in row.operands {
+                let (role, register) = match operand.role {
+                    Role::Srsrc => (Role::Srsrc, 4),
+                    Role::Ssamp => (Role::Ssamp, 4),
+                    Role::Soffset => (Role::Soffset, 128),
+                    Role::Vdst => (Role::Vdst, 40),
+                    Role::Vdata => (Role::Vdata, 20),
+                    Role::Saddr => (Role::Saddr, 8),
+                    role => (role, 0),
+                };
+                inst.set(role, register);
+            }
+            if row.enc == Enc::Mimg {
+                inst.put(bits::MIMG_DMASK, 1);
+            }
+            let machine = Machine::new(cpu, Simd::detect(), &words(&inst), 64);
+            let mut wave = machine.wave();
+            (0..102).for_each(|s| wave.set_sgpr(s, random.edgy(32) as u32));
+            for r in 0..192 {
+                let Some(lanes) = wave.vgpr_mut(r) else { continue };
+                lanes.iter_mut().for_each(|l| *l = random.edgy(32) as u32);
+            }
+            wave.set_sgpr(124, !0);
+            wave.set_exec(0);
+            let before = state(&machine, &wave);
+            assert_eq!(machine.run(&mut wave), Event::End, "{} on {cpu}", row.name);
+            assert!(state(&machine, &wave) == before, "{} on {cpu}", row.name);
+            seen += 1;
+        }
+        assert!(seen > 250, "{cpu}: {seen}");
+    }
+}
+
+/// Whether a buffer instruction is about caches, or moves data to or from LDS.
+fn is_plain(row: &Row) -> bool {
+    row.operand(Role::Vdata).is_some() && !row.has(flag::LDS_ONLY)
+}
+
+/// Through a resource of zeros (manual 9.1.8), loads and atomics that return something give zeros, and nothing is stored.
+#[test]
+fn null_buffers() {
+    for cpu in CPUS {
+        let level = target(cpu).level();
+        let mut seen = 0;
+        let buffers = |r: &&Row| matches!(r.enc, Enc::Mubuf | Enc::Mtbuf) && is_plain(r);
+        for row in ROWS.iter().filter(|r| r.opcode_at(level).is_some()).filter(buffers) {
+            let stores = row.operand(Role::Vdata).is_some_and(|o| o.access == Access::Read);
+            let atomic = row.has(flag::ATOMIC);
+            for (offen, idxen) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+                let mut inst = Inst::new(row, Form::Base, level);
+                for (role, register) in
+                    [(Role::Vaddr, 0), (Role::Vdata, 20), (Role::Srsrc, 4), (Role::Soffset, 128)]
+                {
+                    inst.set(role, register);
+                }
+                inst.put(bits::BUF_OFFEN, offen);
+                inst.put(bits::BUF_IDXEN, idxen);
+                if row.enc == Enc::Mtbuf {
+                    // 32_32_32_32, float.
+                    inst.put(bits::MTBUF_DFMT, 14);
+                    inst.put(bits::MTBUF_NFMT, 7);
+                }
+                if atomic {
+                    inst.put(bits::BUF_GLC, 1);
+                }
+                let machine = Machine::new(cpu, Simd::detect(), &words(&inst), 64);
+                let mut wave = machine.wave();
+                (4..8).for_each(|s| wave.set_sgpr(s, 0));
+                for r in 20..28 {
+                    *wave.vgpr_mut(r).unwrap() = [0x5a5a_a5a5; 64];
+                }
+                *wave.vgpr_mut(0).unwrap() = std::array::from_fn(|l| l as u32 * 16);
+                let exec = 0x7fff_ffff_ffff_fff0;
+                wave.set_exec(exec);
+                let at = format!("{} on {cpu}, offen {offen}, idxen {idxen}", row.name);
+                assert_eq!(machine.run(&mut wave), Event::End, "{at}");
+                let first = wave.vgpr(20).unwrap();
+                for (lane, got) in first.iter().enumerate() {
+                    let want = match () {
+                        _ if stores || exec >> lane & 1 == 0 => 0x5a5a_a5a5,
+                        _ if row.name.ends_with("_d16_hi") || row.name.ends_with("_d16_hi_x") => 0xa5a5,
+                        // The upper half is for other tests.
+                        _ if row.name.contains("d16") => got & 0xffff_0000,
+                        _ => 0,
+                    };
+                    assert_eq!(*got, want, "{at} lane {lane}");
+                }
+                seen += 1;
+            }
+        }
+        assert!(seen > 150, "{cpu}: {seen}");
+    }
+}
