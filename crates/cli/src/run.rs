@@ -3,6 +3,7 @@
 mod args;
 mod handler;
 mod npy;
+mod print;
 mod report;
 mod show;
 mod source;
@@ -34,6 +35,9 @@ Arguments are given in the order of the kernel's own:
   N:image:WIDTHxHEIGHT[:TYPE]  one element (u32 if not said) for each pixel, the largest the brightest
 A trap handler is entered at S_TRAP and at exceptions that the kernel's descriptor lets trap, privileged, with the cause
 in TTMP0 and TTMP1; S_RFE_B64 leaves it. It must leave alone what the program uses, SCC included.
+What the kernel prints (printf of OpenCL and HIP, failed assertions) goes to standard output and standard error; the
+printf buffer of OpenCL is printed when the dispatch has ended, also by a fault, HIP's hostcalls while it runs. With
+--json, what it prints to standard output is in \"printf\" of each dispatch.
 An assembly source may hold its own options in comments, `; run: --grid 1024 --block 64 --arg zeros:4096`.
 Options on the command line replace them.
 
@@ -261,6 +265,7 @@ fn perform(run: Run) -> Result<bool, String> {
     let handler = handler.transpose().map_err(|e| format!("--trap-handler: {e}"))?;
 
     let mut done: Vec<Completion> = Vec::new();
+    let mut printed: Vec<String> = Vec::new();
     let mut buffers: Vec<Option<Buffer>> = Vec::new();
     for _ in 0..run.repeat.unwrap_or(1).max(1) {
         buffers.clear();
@@ -282,14 +287,18 @@ fn perform(run: Run) -> Result<bool, String> {
             machine.set_trap_handler(Some(TrapHandler { code, memory }));
             buffers.push(buffer);
         }
+        let (printer, text) = print::printer(run.json);
         let launch = Launch {
             grid: grid.clone(),
             block: block.clone(),
             dynamic_lds: run.lds.unwrap_or(0),
             values,
             timeout,
+            print: printer,
         };
         let completion = machine.launch(kernel, &launch)?;
+        text.end_line();
+        printed.push(text.take());
         let stop = completion.fault.is_some();
         done.push(completion);
         if stop {
@@ -318,8 +327,11 @@ fn perform(run: Run) -> Result<bool, String> {
         }
     }
     let ok = fault.is_none();
-    let text =
-        if run.json { report::json(&shown, &machine, &grid, &block, &done) } else { report::text(&done) };
+    let text = if run.json {
+        report::json(&shown, &machine, &grid, &block, &done, &printed)
+    } else {
+        report::text(&done)
+    };
     crate::print(text.as_bytes());
     Ok(ok)
 }

@@ -46,6 +46,8 @@ pub struct Control<'a> {
     pub placed: &'a dyn Fn(&Scratch),
     /// Is called, at least once, when the dispatch takes longer than that.
     pub slow: Option<(Duration, &'a Tell)>,
+    /// Is called when a wave has sent a message, and whenever a wave's turn has ended.
+    pub serve: Option<&'a Tell>,
 }
 
 /// What came of it.
@@ -115,6 +117,15 @@ impl Machine {
 
     /// Runs a dispatch to its end.
     pub fn dispatch(&self, request: &Request) -> Result<Completion, DispatchError> {
+        self.dispatch_with_service(request, None)
+    }
+
+    /// Runs a dispatch to its end, and calls `serve` when a wave may want something of the host.
+    pub(crate) fn dispatch_with_service(
+        &self,
+        request: &Request,
+        serve: Option<&Tell>,
+    ) -> Result<Completion, DispatchError> {
         let control = Control {
             stop: &Arc::default(),
             units: self.profile().compute_units,
@@ -122,6 +133,7 @@ impl Machine {
             timed: true,
             placed: &|_| {},
             slow: None,
+            serve,
         };
         self.dispatch_with(request, &control)
     }

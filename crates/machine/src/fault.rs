@@ -45,6 +45,8 @@ pub struct Report {
     pub nearest: Option<Nearest>,
     /// Instructions around the PC.
     pub listing: Vec<Line>,
+    /// What may have led to it.
+    pub hint: Option<String>,
 }
 
 /// Instructions shown before and after the one at fault.
@@ -72,6 +74,7 @@ impl Report {
             lanes,
             nearest: address.and_then(|a| machine.memory().nearest(a)),
             address,
+            hint: None,
         }
     }
 }
@@ -237,6 +240,9 @@ impl fmt::Display for Report {
         for line in &self.listing {
             let mark = if line.address == s.pc { "=>" } else { "  " };
             writeln!(f, "  {mark} {:#x}  {}", line.address, line.text)?;
+        }
+        if let Some(hint) = &self.hint {
+            writeln!(f, "  note: {hint}")?;
         }
         Ok(())
     }

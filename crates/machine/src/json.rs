@@ -112,6 +112,9 @@ fn fault(r: &Report, out: &mut String) {
     if let Some(nearest) = &r.nearest {
         let _ = write!(out, ", \"nearest\": {}", quoted(&nearest.to_string()));
     }
+    if let Some(hint) = &r.hint {
+        let _ = write!(out, ", \"hint\": {}", quoted(hint));
+    }
     let at = r.listing.iter().find(|l| l.address == s.pc);
     if let Some(line) = at {
         let _ = write!(out, ", \"instruction\": {}", quoted(&line.text));

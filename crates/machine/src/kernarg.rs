@@ -59,6 +59,29 @@ pub struct Hidden {
     pub queue: u64,
     /// Where global ids start.
     pub global_offset: [u64; 3],
+    /// Address of the printf buffer.
+    pub printf_buffer: u64,
+    /// Address of the hostcall buffer.
+    pub hostcall_buffer: u64,
+    /// Address of the device library's heap.
+    pub heap: u64,
+}
+
+impl Hidden {
+    /// Whether an argument of this kind is more than null.
+    pub(crate) fn serves(kind: &str) -> bool {
+        let some = Hidden {
+            grid: [3; 3],
+            size: [2; 3],
+            dimensions: 1,
+            queue: 1,
+            global_offset: [1; 3],
+            printf_buffer: 1,
+            hostcall_buffer: 1,
+            heap: 1,
+        };
+        kind == "hidden_none" || hidden_value(kind, &some, 1) != 0
+    }
 }
 
 /// An argument block and the LDS it needs.
@@ -211,7 +234,10 @@ fn hidden_value(kind: &str, h: &Hidden, dynamic_lds: u32) -> u64 {
         "hidden_shared_base" => GroupShared::SHARED_BASE >> 32,
         "hidden_queue_ptr" => h.queue,
         "hidden_dynamic_lds_size" => dynamic_lds.into(),
-        // printf and hostcall buffers, heap, default queue, completion action, multigrid synchronisation: none yet.
+        "hidden_printf_buffer" => h.printf_buffer,
+        "hidden_hostcall_buffer" => h.hostcall_buffer,
+        "hidden_heap_v1" => h.heap,
+        // Default queue and completion action of OpenCL, multigrid synchronisation of HIP: there is only one kernel.
         _ => 0,
     }
 }

@@ -8,6 +8,7 @@ use crate::pins::Pins;
 use memmap2::{MmapOptions, MmapRaw};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_wave::Memory;
 
@@ -312,6 +313,14 @@ impl Region {
         // SAFETY: as in `write`.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
         true
+    }
+
+    /// The aligned word at an offset, which waves may change at any time.
+    pub(crate) fn word(&self, offset: u64) -> Option<&AtomicU64> {
+        let place = self.place(offset, 8).filter(|p| p.addr() % 8 == 0)?;
+        // SAFETY: `place` checked that the word is inside the mapping, which lives as long as `self`; atomic accesses
+        // may meet those of waves.
+        Some(unsafe { AtomicU64::from_ptr(place.cast()) })
     }
 
     /// A copy of all bytes.

@@ -135,6 +135,7 @@ fn dispatch(
         units: queue.units(),
         priority: queue.priority(),
         slow: Some(slow),
+        serve: None,
         timed: system.as_ref().is_some_and(|s| s.observed()),
         placed: &|scratch| {
             if scratch.len > 0 {

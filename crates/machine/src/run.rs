@@ -7,6 +7,8 @@ use crate::kernarg::{self, Hidden, Value};
 use crate::kernel::Kernel;
 use crate::launch::Places;
 use crate::memory::Use;
+use crate::printf::Printer;
+use crate::services::{self, Services};
 use std::time::Duration;
 use wavemill_object::limits::{Limits, SIMDS_PER_CU};
 use wavemill_wave::GroupShared;
@@ -24,6 +26,8 @@ pub struct Launch {
     pub values: Vec<Value>,
     /// Time after which the dispatch is stopped.
     pub timeout: Option<Duration>,
+    /// Takes what the kernel prints: hostcalls while it runs, the printf buffer when it has ended, for whatever reason.
+    pub print: Printer,
 }
 
 impl Machine {
@@ -60,8 +64,10 @@ impl Machine {
             max_cu_id: self.profile().compute_units - 1,
             max_wave_id: limits.waves_per_simd * SIMDS_PER_CU - 1,
         };
-        let hidden =
-            Hidden { grid, size, dimensions: dimensions as u16, queue: queue_at, global_offset: [0; 3] };
+        let services = Services::new(self, kernel, grid, size, &launch.print)?;
+        let mut hidden =
+            Hidden { grid, size, dimensions: dimensions as u16, queue: queue_at, ..Hidden::default() };
+        services.place(&mut hidden);
         let fixed = kernel.setup.group_bytes;
         let block = kernarg::build(kernel, &launch.values, &hidden, fixed).map_err(|e| e.to_string())?;
         let lds = block.lds.checked_add(launch.dynamic_lds);
@@ -87,6 +93,13 @@ impl Machine {
         queue.write(queue_at - packet_at, &image);
         queue.write(queue_at - packet_at + QueueImage::WRITE_DISPATCH_ID, &1u64.to_le_bytes());
         let places = Places { packet: packet_at, queue: queue_at, dispatch_id: 0 };
-        self.dispatch(&Request { packet, places, timeout: launch.timeout }).map_err(|e| e.to_string())
+        let request = Request { packet, places, timeout: launch.timeout };
+        let done = self.dispatch_with_service(&request, services.serve().as_ref());
+        services.finish();
+        let mut done = done.map_err(|e| e.to_string())?;
+        if let Some(report) = &mut done.fault {
+            report.hint = services::hint(kernel, report);
+        }
+        Ok(done)
     }
 }

@@ -168,6 +168,8 @@ pub(crate) struct Job {
     /// Whom to tell, from when on, that the dispatch takes long.
     slow: Option<(Instant, Tell)>,
     told: AtomicBool,
+    /// Answers what waves ask the host for.
+    serve: Option<Tell>,
     shared: Mutex<Shared>,
     idle: Condvar,
 }
@@ -212,6 +214,7 @@ impl Job {
             priority: 0,
             slow: None,
             told: AtomicBool::new(false),
+            serve: None,
             shared: Mutex::default(),
             idle: Condvar::new(),
         }
@@ -223,7 +226,15 @@ impl Job {
         self.timed = control.timed;
         self.priority = control.priority;
         self.slow = control.slow.map(|(after, tell)| (Instant::now() + after, tell.clone()));
+        self.serve = control.serve.cloned();
         self
+    }
+
+    /// Answers what waves have asked the host for.
+    fn serve(&self) {
+        if let Some(serve) = &self.serve {
+            serve();
+        }
     }
 
     fn cpu_ns(&self) -> u64 {
@@ -409,8 +420,13 @@ impl Job {
                 let event = loop {
                     match self.engine.run(wave, &group.shared, self.memory.memory(), budget) {
                         // A message tells the host that a signal has changed; the wave goes on.
-                        Event::Message { .. } if wave.counters.total() - before < budget => watch::look(),
-                        Event::Message { .. } => break Event::Preempted,
+                        Event::Message { .. } => {
+                            watch::look();
+                            self.serve();
+                            if wave.counters.total() - before >= budget {
+                                break Event::Preempted;
+                            }
+                        }
                         Event::Trap(id) if self.plan.kernel.setup.ignores_trap(id) => {
                             if wave.counters.total() - before >= budget {
                                 break Event::Preempted;
@@ -461,6 +477,7 @@ impl Job {
             }
             // The waves may have stored to a doorbell or to a signal that somebody sleeps on.
             watch::look_if_free();
+            self.serve();
             let waiting = group.states.iter().filter(|s| **s == State::Barrier).count();
             let ended = group.states.iter().filter(|s| **s == State::Ended).count();
             if ended == group.states.len() {

@@ -27,8 +27,15 @@ pub fn text(done: &[Completion]) -> String {
     out
 }
 
-/// Everything, for programs.
-pub fn json(file: &str, machine: &Machine, grid: &[u32], block: &[u32], done: &[Completion]) -> String {
+/// Everything, for programs. `printed` is what the kernel has printed in each dispatch.
+pub fn json(
+    file: &str,
+    machine: &Machine,
+    grid: &[u32],
+    block: &[u32],
+    done: &[Completion],
+    printed: &[String],
+) -> String {
     let kernel = done.last().map_or("", |c| &c.kernel);
     let mut out = format!(
         "{{\n  \"file\": {},\n  \"kernel\": {},\n  \"gpu\": {},\n  \"engine\": \"interp\",\n  \"threads\": {},\n  \
@@ -43,6 +50,10 @@ pub fn json(file: &str, machine: &Machine, grid: &[u32], block: &[u32], done: &[
     for (i, c) in done.iter().enumerate() {
         out.push_str(if i > 0 { ",\n    " } else { "\n    " });
         completion(c, &mut out);
+        if let Some(text) = printed.get(i).filter(|t| !t.is_empty()) {
+            out.pop();
+            let _ = write!(out, ", \"printf\": {}}}", quoted(text));
+        }
     }
     out.push_str("\n  ]\n}\n");
     out
