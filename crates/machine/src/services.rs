@@ -16,8 +16,8 @@ use std::sync::Arc;
 use wavemill_object::limits::{Limits, SIMDS_PER_CU};
 use wavemill_object::read::File;
 
-/// Bytes of the printf buffer; they take no room until they are used.
-const PRINTF_BYTES: u64 = 64 << 20;
+/// Bytes of the printf buffer.
+const PRINTF_BYTES: u64 = 16 << 20;
 
 /// Bytes of the device library's heap, which are zero at first. Its slabs come by hostcalls.
 const HEAP_BYTES: u64 = 128 << 10;
@@ -58,7 +58,7 @@ impl Services {
                 None => Formats::default(),
             };
             let buffer = memory.allocate(PRINTF_BYTES, Use::Device, "the printf buffer").map_err(text)?;
-            records::prepare(&buffer);
+            records::prepare(&buffer, &formats);
             printf = Some((buffer, formats));
         }
         let mut hostcalls = None;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod objects;
+mod print;
 mod run;
 
 use std::path::PathBuf;

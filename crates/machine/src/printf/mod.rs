@@ -4,6 +4,7 @@
 //! their calls in. Where the text goes is a [`Printer`]'s matter: nothing here prints.
 
 mod convert;
+mod places;
 pub mod records;
 mod spec;
 

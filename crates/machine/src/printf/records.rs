@@ -9,10 +9,13 @@
 //!   in bit 1 and whether the text goes to standard error in bit 0; then the constant's hash or the format string, then
 //!   the arguments in slots of eight bytes. The metadata says `0:0:HASH,FORMAT`.
 
+use super::places::{BLANK, places};
+use super::spec::texts;
 use super::{Arguments, Dialect, Numbers, Printer, Slots, Stream, format};
 use crate::memory::Region;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use wavemill_object::metadata::Value;
 use wavemill_object::read::File;
 
@@ -22,14 +25,14 @@ pub(crate) const HEADER: u64 = 8;
 /// A format string of OpenCL.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Call {
-    /// Bytes of each argument in a record.
-    sizes: Vec<u32>,
+    /// Bytes of each argument in a record, and whether it is text.
+    sizes: Vec<(u32, bool)>,
     format: Vec<u8>,
 }
 
 impl Call {
     fn record_bytes(&self) -> u64 {
-        4 + self.sizes.iter().map(|&n| u64::from(n)).sum::<u64>()
+        4 + self.sizes.iter().map(|&(n, _)| u64::from(n)).sum::<u64>()
     }
 }
 
@@ -70,10 +73,14 @@ impl Formats {
             && let Some((size, more)) = rest.split_once(':')
             && let Ok(size) = size.parse::<u32>()
         {
-            sizes.push(size);
+            sizes.push((size, false));
             rest = more;
         }
-        self.opencl.insert(number, Call { sizes, format: unescape(rest) });
+        let format = unescape(rest);
+        for (size, text) in sizes.iter_mut().zip(texts(&format, Dialect::OpenCl)) {
+            size.1 = text;
+        }
+        self.opencl.insert(number, Call { sizes, format });
         Some(())
     }
 }
@@ -100,7 +107,14 @@ fn unescape(text: &str) -> Vec<u8> {
 }
 
 /// Makes a buffer ready.
-pub(crate) fn prepare(buffer: &Region) {
+pub(crate) fn prepare(buffer: &Region, formats: &Formats) {
+    if formats.opencl.values().any(|call| call.sizes.iter().any(|(_, text)| *text)) {
+        let blank = BLANK.to_le_bytes().repeat(PIECE / 4);
+        for at in (0..buffer.len()).step_by(PIECE) {
+            let len = (buffer.len() - at).min(PIECE as u64);
+            buffer.write(at, &blank[..len as usize]);
+        }
+    }
     let room = u32::try_from(buffer.len().saturating_sub(HEADER)).unwrap_or(u32::MAX);
     buffer.write(0, &0u32.to_le_bytes());
     buffer.write(4, &room.to_le_bytes());
@@ -198,13 +212,16 @@ fn dword(bytes: &[u8], at: usize) -> Option<u32> {
 /// Prints a record; the answer is its length.
 fn opencl_record(bytes: &[u8], formats: &Formats, batch: &mut Batch<'_>) -> Result<usize, String> {
     let number = dword(bytes, 0).ok_or("a record is cut off")?;
-    let call = formats.opencl.get(&number);
-    let call = call.ok_or_else(|| format!("there is no format string {number:#x}"))?;
+    let call = formats.opencl.get(&number).ok_or_else(|| match number {
+        0 | BLANK => "a wave was stopped before it wrote a record".into(),
+        number => format!("there is no format string {number:#x}"),
+    })?;
     let len = usize::try_from(call.record_bytes()).unwrap_or(usize::MAX);
     let arguments = bytes.get(4..len).ok_or("a record is cut off")?;
     let mut text = Vec::new();
-    let result =
-        format(&call.format, Dialect::OpenCl, &mut Record { call, next: 0, bytes: arguments }, &mut text);
+    let places = places(arguments, &call.sizes);
+    let mut record = Record { places: places.into_iter(), next: 0, bytes: arguments };
+    let result = format(&call.format, Dialect::OpenCl, &mut record, &mut text);
     batch.print(Stream::Out, &text);
     if let Err(message) = result {
         batch.note(&complaint(&call.format, &message));
@@ -236,19 +253,17 @@ fn hip_record(bytes: &[u8], formats: &Formats, batch: &mut Batch<'_>) -> Result<
 
 /// The arguments in a record of OpenCL.
 struct Record<'a> {
-    call: &'a Call,
+    places: std::vec::IntoIter<Range<usize>>,
     next: usize,
     bytes: &'a [u8],
 }
 
 impl Record<'_> {
     fn take(&mut self) -> Result<&[u8], String> {
-        let size = self.call.sizes.get(self.next).copied();
-        let size = size.ok_or("the format string has more conversions than there are arguments")? as usize;
+        let place = self.places.next();
+        let place = place.ok_or("the format string has more conversions than there are arguments")?;
         self.next += 1;
-        let (argument, rest) = self.bytes.split_at_checked(size).ok_or("a record is cut off")?;
-        self.bytes = rest;
-        Ok(argument)
+        Ok(self.bytes.get(place).ok_or("a record is cut off")?)
     }
 }
 
@@ -363,8 +378,8 @@ mod tests {
     fn a_full_buffer_says_so() {
         let memory = Arc::new(Allocations::default());
         let buffer = memory.allocate(8 + 40, Use::Device, "printf").unwrap();
-        prepare(&buffer);
         let texts = formats(&["1:1:4:%d\\n"]);
+        prepare(&buffer, &texts);
         let fill = |records: u32| {
             buffer.write(0, &(8 * records).to_le_bytes());
             for i in 0..records {

@@ -115,6 +115,23 @@ pub(super) fn pieces(format: &[u8], dialect: Dialect) -> impl Iterator<Item = Pi
     })
 }
 
+/// Which of a format string's arguments are text.
+pub(super) fn texts(format: &[u8], dialect: Dialect) -> impl Iterator<Item = bool> + '_ {
+    pieces(format, dialect).flat_map(|piece| {
+        let (stars, text) = match piece {
+            Piece::Text(_) => (0, None),
+            Piece::Spec(spec) => {
+                let counts = [spec.width, spec.precision];
+                (
+                    counts.iter().filter(|c| **c == Some(Count::Argument)).count(),
+                    Some(spec.conversion == b's'),
+                )
+            }
+        };
+        std::iter::repeat_n(false, stars).chain(text)
+    })
+}
+
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
