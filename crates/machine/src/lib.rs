@@ -12,7 +12,7 @@
 //!
 //! [`memory`] holds allocations, [`loader`] puts code objects there, [`kernarg`] builds argument blocks, [`launch`]
 //! sets up waves, [`dispatch`] checks and runs a packet, [`schedule`] spreads its work-groups over threads, [`fault`]
-//! explains what went wrong. [`run`] does all of it for one kernel.
+//! explains what went wrong. [`run`] does all of it for one kernel, with [`printf`], hostcalls and a heap for it to use.
 
 pub mod agent;
 pub mod aql;

@@ -1,7 +1,7 @@
 //! `wavemill run` of kernels that print. The expectation is what the host's C library prints for the same calls
 //! (`tests/kernels/printf.inc`).
 
-use crate::wavemill;
+use crate::{scratch, wavemill};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -148,4 +148,97 @@ fn json_has_the_text() {
     let json = text(&output.stdout);
     assert!(json.starts_with("{\n"), "{json}");
     assert_eq!(json.matches(", \"printf\": \"item 0 of 2\\nitem 1 of 2\\n\"}").count(), 2, "{json}");
+}
+
+/// A kernel in assembly whose only argument is hidden: its address is in s[4:5].
+fn assembly(name: &str, kind: &str, function: &str, code: &str) -> Output {
+    let source = format!(
+        ".amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\"
+        .text
+        .globl k
+        .p2align 8
+        .type k,@function
+k:
+        s_load_dwordx2 s[4:5], s[0:1], 0x0
+        v_mov_b32 v0, 0
+        v_mov_b32 v1, 1
+        s_waitcnt lgkmcnt(0)
+        .type {function},@function
+{function}:
+        {code}
+        s_endpgm
+        .rodata
+        .p2align 6
+        .amdhsa_kernel k
+                .amdhsa_kernarg_size 8
+                .amdhsa_user_sgpr_kernarg_segment_ptr 1
+                .amdhsa_next_free_vgpr 8
+                .amdhsa_next_free_sgpr 16
+                .amdhsa_accum_offset 8
+        .end_amdhsa_kernel
+        .amdgpu_metadata
+---
+amdhsa.version: [1, 2]
+amdhsa.printf: ['1:1:4:one %d\\n', '2:1:4:%d %d\\n']
+amdhsa.kernels:
+  - {{.name: k, .symbol: k.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, .group_segment_fixed_size: 0,
+     .private_segment_fixed_size: 0, .wavefront_size: 64, .sgpr_count: 16, .vgpr_count: 8,
+     .max_flat_workgroup_size: 256, .args: [{{.offset: 0, .size: 8, .value_kind: {kind}}}]}}
+...
+        .end_amdgpu_metadata
+"
+    );
+    let path = scratch("print").join(name);
+    std::fs::write(&path, source).unwrap();
+    run(&path, "k", 1, 1, &[])
+}
+
+/// Stores dwords into the printf buffer from its start on.
+fn stores(words: &[u32]) -> String {
+    let store = |(i, w): (usize, &u32)| {
+        format!(
+            "v_mov_b32 v2, {w:#x}\n global_store_dword v0, v2, s[4:5] offset:{}\n",
+            if i == 0 { 0 } else { 4 + 4 * i }
+        )
+    };
+    words.iter().enumerate().map(store).collect()
+}
+
+#[test]
+fn what_is_wrong_with_records_is_said() {
+    let cases: &[(&[u32], &str, &str)] = &[
+        (&[8, 1, 7], "one 7\n", ""),
+        (&[16, 1, 7, 99, 1], "one 7\n", "there is no format string 0x63; the last 8 bytes of the buffer"),
+        (
+            &[16, 2, 7, 1, 8],
+            "7 one 8\n",
+            "printf(\"%d %d\\n\"): the format string has more conversions than there are",
+        ),
+        (&[4, 1], "", "a record is cut off"),
+        (&[0xffff_fff0], "", "the kernel says it wrote 4294967280 bytes into the printf buffer"),
+    ];
+    for (i, (words, out, note)) in cases.iter().enumerate() {
+        let output = assembly(&format!("records{i}.s"), "hidden_printf_buffer", "f", &stores(words));
+        let (stdout, stderr) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{stderr}");
+        assert!(stdout.starts_with(&format!("{out}k: 1 work-groups")), "{stdout}");
+        match note {
+            &"" => assert_eq!(stderr, ""),
+            note => assert!(stderr.starts_with("wavemill run: ") && stderr.contains(note), "{stderr}"),
+        }
+    }
+}
+
+#[test]
+fn faults_of_null_hidden_arguments_name_them() {
+    let load = "s_load_dword s6, s[4:5], 0x4";
+    let output = assembly("queue.s", "hidden_default_queue", "f", load);
+    let report = text(&output.stderr);
+    assert!(report.starts_with("GPU fault: read of 4 bytes at 0x4"), "{report}");
+    assert!(report.ends_with("(only `wavemill exec` has them): hidden_default_queue\n"), "{report}");
+    let output = assembly("stub.s", "hidden_none", "__printf_alloc", load);
+    let report = text(&output.stderr);
+    assert!(report.contains("note: the compiler has linked the library's printf"), "{report}");
+    let output = assembly("none.s", "hidden_none", "f", load);
+    assert!(!text(&output.stderr).contains("note:"));
 }

@@ -119,6 +119,7 @@ impl Case {
             dynamic_lds,
             values,
             timeout: Some(Duration::from_secs(60)),
+            ..Launch::default()
         };
         let done = self.machine.launch(kernel, &launch)?;
         match done.fault {
