@@ -29,10 +29,13 @@ pub enum Stream {
 /// As many messages of ours are enough.
 const MOST_NOTES: usize = 16;
 
+/// What takes the text.
+type Sink = dyn Fn(Stream, &[u8]) + Send + Sync;
+
 /// Takes what kernels print, in order. Host threads that run work-groups call it.
 #[derive(Clone)]
 pub struct Printer {
-    print: Arc<dyn Fn(Stream, &[u8]) + Send + Sync>,
+    print: Arc<Sink>,
     /// Messages of ours, so that each is said once: many work-items do the same.
     said: Arc<Mutex<HashSet<String>>>,
 }

@@ -307,8 +307,8 @@ mod tests {
             let mut all = sink.lock().unwrap();
             match stream {
                 Stream::Out => {}
-                Stream::Err => all.push_str("!"),
-                Stream::Note => all.push_str("?"),
+                Stream::Err => all.push('!'),
+                Stream::Note => all.push('?'),
             }
             all.push_str(&String::from_utf8_lossy(text));
         });
@@ -387,8 +387,7 @@ mod tests {
             }
             let (printer, all) = collector();
             print(&buffer, &texts, &printer);
-            let text = all.lock().unwrap().clone();
-            text
+            all.lock().unwrap().clone()
         };
         assert_eq!(fill(3), "0\n1\n2\n");
         assert_eq!(
