@@ -1,8 +1,8 @@
 //! Image resources (T#): decoding, and where a texel lies (manual 9.4.2; the fields GFX6 to GFX8 have elsewhere follow
 //! their register headers).
 //!
-//! Linear images have rows of `pitch` texels, slices one after another, texels in the order of their coordinates; images
-//! of one level may be tiled in the ways of [`crate::tiling`]. The manual does not say where the levels of a linear mip chain lie, and gfx90a has level 0 alone;
+//! Linear images have rows of `pitch` texels, slices one after another, texels in the order of their coordinates; others
+//! may be tiled in the ways of [`crate::tiling`]. The manual does not say where the levels of a linear mip chain lie, and gfx90a has level 0 alone;
 //! here they follow one another, each beginning at a multiple of 256 bytes, with rows of the halved pitch rounded up to
 //! 256 bytes and all slices of a level together.
 
@@ -71,9 +71,7 @@ impl Problem {
     pub const fn text(self) -> &'static str {
         match self {
             Problem::NotAnImage => "a resource that is not an image",
-            Problem::Tiled => {
-                "a tiled image whose layout is not known (linear ones work, and simple tilings of one level)"
-            }
+            Problem::Tiled => "a tiled image whose layout is not known (linear ones and simple tilings work)",
             Problem::Multisampled => "a multisampled image, whose layout is not documented",
             Problem::Compressed => "an image compressed with metadata",
             Problem::Format => "an image whose data and number format are not a known pair",
@@ -118,8 +116,8 @@ pub struct Image {
     /// Order of a border color's components (GFX9).
     pub border_order: [u8; 4],
     format: Option<Format>,
-    /// There is but one level, not even outside the view.
-    single: bool,
+    /// Levels of the resource, of which the view may have less; none if that is not known.
+    resource_levels: Option<u32>,
     placement: Placement,
     compressed: bool,
 }
@@ -168,9 +166,12 @@ impl Image {
             select: Swizzle::new(words[3]),
             border_order: BORDER_ORDERS[if gfx9 { field(4, 29, 3) as usize % 6 } else { 0 }],
             format: Format::of_image(dfmt, nfmt, level),
-            // GFX9 has the resource's levels in MAX_MIP; before, those with several are padded to powers of two
-            // (POW2_PAD).
-            single: field(3, 12, 8) == 0 && if gfx9 { field(5, 28, 4) == 0 } else { field(3, 25, 1) == 0 },
+            // GFX9 has them in MAX_MIP. Before, images of several are padded to powers of two (POW2_PAD).
+            resource_levels: match (gfx9, field(3, 25, 1), field(3, 12, 8)) {
+                (true, ..) => Some(field(5, 28, 4) + 1),
+                (false, 0, 0) => Some(1),
+                _ => None,
+            },
             // GFX9's swizzle mode 0 is linear. Before, the field names a row of a table that the driver sets up; the
             // drivers of GFX6 to GFX8 have ARRAY_LINEAR_ALIGNED in row 8.
             placement: match field(3, 20, 5) {
@@ -200,11 +201,15 @@ impl Image {
         }
     }
 
-    /// Whether the layout of an image like this in a tiling is known: one level, and not the thick tiles that bodies have
-    /// on GFX9.
+    /// Whether the layout of an image like this in a tiling is known: bodies have thick tiles on GFX9.
     fn can_be(&self, tiling: Tiling, format: Format) -> bool {
         let flat = self.kind.dimensions() == 2 || self.kind == Kind::D3 && !tiling.is_gfx9();
-        self.single && flat && tiling.holds(format.bytes())
+        let levels = match self.resource_levels {
+            Some(1) => self.last_level == 0 && self.base_level == 0,
+            Some(_) => tiling.has_levels(),
+            None => false,
+        };
+        flat && levels && tiling.holds(format.bytes())
     }
 
     /// Texels of a level, counted from the largest of the resource.
@@ -242,7 +247,7 @@ impl Image {
         }
         let edge = format.edge();
         if let Placement::Tiled(tiling) = self.placement {
-            return self.tiled_address(tiling, format, at, slice);
+            return self.tiled_address(tiling, format, level, at, slice);
         }
         let mut base = self.base;
         let slices = if self.kind == Kind::D3 { 1 } else { self.last_slice as u64 + 1 };
@@ -258,22 +263,28 @@ impl Image {
         Some(base.wrapping_add(rows * self.row(level, format)).wrapping_add(x * format.bytes() as u64))
     }
 
-    /// The address of a texel of a tiled image.
-    fn tiled_address(&self, tiling: Tiling, format: Format, at: [u32; 3], slice: u64) -> Option<u64> {
+    /// The address of a texel of a tiled image; levels that the resource does not have are not there.
+    fn tiled_address(
+        &self,
+        tiling: Tiling,
+        format: Format,
+        level: u32,
+        at: [u32; 3],
+        slice: u64,
+    ) -> Option<u64> {
+        let levels = self.resource_levels.filter(|n| level < *n)?;
         let edge = format.edge();
         let [x, y] = [at[0] / edge, at[1] / edge];
         let block = tiling.block(format.bytes(), x, y)?;
-        let pitch = match self.pitch {
-            0 => self.size[0].div_ceil(edge),
-            // GFX9's drivers write elements.
-            pitch if tiling.is_gfx9() => pitch,
-            pitch => pitch.div_ceil(edge),
-        };
-        let across = pitch.div_ceil(block.width) as u64;
-        let down = self.size[1].div_ceil(edge).div_ceil(block.height) as u64;
+        let size = [self.size[0].div_ceil(edge), self.size[1].div_ceil(edge)];
+        // GFX9's drivers write elements.
+        let unit = if tiling.is_gfx9() { 1 } else { edge };
+        let pitch = (self.pitch != 0).then(|| self.pitch.div_ceil(unit));
+        let place = tiling.place(&block, size, pitch, levels, level);
         let slice = if self.kind.is_layered() { slice } else { at[2] as u64 };
-        let index = (slice * down + (y / block.height) as u64) * across + (x / block.width) as u64;
-        Some(self.base.wrapping_add(index * block.bytes).wrapping_add(block.offset))
+        let row = slice * place.down as u64 + (place.first[1] + y / block.height) as u64;
+        let index = row * place.across as u64 + (place.first[0] + x / block.width) as u64;
+        Some(self.base.wrapping_add(index * block.bytes).wrapping_add(block.offset + place.offset))
     }
 
     /// Width, height, depth or slices, and levels, at a level of the view: what IMAGE_GET_RESINFO returns. Levels that

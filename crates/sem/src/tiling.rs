@@ -9,7 +9,9 @@
 //! - GFX6 to GFX8 find the mode in a table that the driver sets up. Linux's drivers have ARRAY_1D_TILED_THIN1 in row 9
 //!   (in the order of displays) and in row 13 (radeon_drm.h): tiles of eight by eight elements.
 //!
-//! Blocks lie along rows, rows one after another, slices of whole blocks likewise. Modes with XOR and those with macro
+//! Blocks lie along rows, rows one after another, slices of whole blocks likewise. All levels of a slice lie in one
+//! rectangle of blocks, right of and below one another; the small ones share a block, the tail. That is so on GFX9, but
+//! for blocks of 256 bytes; elsewhere images of several levels are not known here. Modes with XOR and those with macro
 //! tiles depend on the memory channels of a graphics card; they are not here.
 
 use wavemill_isa::Level;
@@ -123,5 +125,79 @@ impl Tiling {
             at += 1;
         }
         Some(Block { width: 1 << used[0], height: 1 << used[1], bytes: 1 << at, offset })
+    }
+}
+
+/// A level of a slice in an image: where it is among the blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// Blocks from row to row.
+    pub across: u32,
+    /// Rows of a slice.
+    pub down: u32,
+    /// The level's first block: column and row.
+    pub first: [u32; 2],
+    /// Bytes before the level in that block.
+    pub offset: u64,
+}
+
+/// Where levels of a tail begin, in 256 bytes: those of the last entries that are less than the block.
+const TAIL: [u16; 12] = [128, 64, 32, 16, 8, 6, 5, 4, 3, 2, 1, 0];
+
+impl Tiling {
+    /// Whether images can have several levels.
+    pub fn has_levels(self) -> bool {
+        matches!(self.block, Some(12 | 16))
+    }
+
+    /// The place of a level of an image of so many elements. The pitch is what the resource says, none to take what the
+    /// size gives: elements from row to row, or, of several levels that are in a column, the elements in one.
+    pub fn place(self, block: &Block, size: [u32; 2], pitch: Option<u32>, levels: u32, level: u32) -> Place {
+        let edges = [block.width, block.height];
+        let mut blocks = [size[0].div_ceil(edges[0]), size[1].div_ceil(edges[1])];
+        let mut all = blocks;
+        let pitch = |axis: usize| pitch.map(|p| p.div_ceil(edges[axis]));
+        if levels <= 1 {
+            return Place { across: pitch(0).unwrap_or(all[0]), down: all[1], first: [0, 0], offset: 0 };
+        }
+        let tail = |level: u32| {
+            // Blocks of 4 KiB begin in the middle of the table.
+            let skip = if self.block == Some(16) { 0 } else { 4 };
+            TAIL.get(level as usize + skip).map_or(0, |n| (*n as u64) << 8)
+        };
+        // What has half a block's width is in the tail.
+        if size[0] <= edges[0] / 2 && size[1] <= edges[1] {
+            return Place {
+                across: all[0],
+                down: pitch(1).unwrap_or(all[1]),
+                first: [0, 0],
+                offset: tail(level),
+            };
+        }
+        // Where there are fewer blocks, the second level follows, and the third follows that elsewhere.
+        let major = (blocks[0] < blocks[1]) as usize;
+        let minor = 1 - major;
+        let (mut first, mut offset, mut end) = ([0, 0], 0, levels - 1);
+        let mut at = [0, 0];
+        for i in 1..levels {
+            let axis = if matches!(i, 1 | 3) { minor } else { major };
+            at[axis] += blocks[axis];
+            // The level before was so small that this one is the first of the tail.
+            let in_tail = blocks[0] == 1 && blocks[1] <= 2;
+            if i == level || in_tail && level > i {
+                first = at;
+            }
+            if in_tail {
+                offset = level.checked_sub(i).map_or(0, tail);
+                end = i;
+                break;
+            }
+            blocks = blocks.map(|n| n.div_ceil(2));
+        }
+        // Room for the second level, and for another below it.
+        let half = all[minor].div_ceil(2);
+        all[minor] += if half == 1 && end > 2 { 2 } else { half };
+        all[minor] = pitch(minor).unwrap_or(all[minor]);
+        Place { across: all[0], down: all[1], first, offset }
     }
 }

@@ -59,7 +59,7 @@ impl Resource {
                 | self.tiling.unwrap_or(linear) << 20
                 | self.kind << 28,
             depth | (self.pitch - 1) << 13,
-            self.slices[0] | if gfx9 { 0 } else { self.slices[1] << 13 },
+            self.slices[0] | if gfx9 { self.levels[1] << 28 } else { self.slices[1] << 13 },
             0,
             0,
         ]
@@ -606,8 +606,8 @@ fn unusable_resources() {
             FaultKind::Descriptor { what } => assert!(what.contains(word), "{what}"),
             k => panic!("{cpu}: {k:?}"),
         };
-        // With XOR, and with macro tiles; of one dimension; of several levels; 24-bit elements.
-        let tile = if cpu.starts_with("gfx9") { 9 } else { 13 };
+        // With XOR, and with macro tiles; of one dimension; of several levels; 96-bit elements.
+        let tile = if cpu.starts_with("gfx9") { 1 } else { 13 };
         refused(load(Resource { tiling: Some(25), ..plain }, text), "tiled");
         refused(load(Resource { tiling: Some(14), ..plain }, text), "tiled");
         refused(load(Resource { tiling: Some(tile), kind: 8, ..plain }, text), "tiled");
@@ -703,8 +703,9 @@ fn random_descriptors() {
             for s in 8..20 {
                 wave.set_sgpr(s, r());
             }
-            // Mostly a linear image of a known kind and format that may well reach beyond its memory.
+            // Mostly a linear or tiled image of a known kind and format that may well reach beyond its memory.
             if round % 8 != 0 {
+                let tiling = if r() % 4 == 0 { Some(r() % 16) } else { None };
                 let size = [1 + r() % 40, 1 + r() % 40, 1 + r() % 12];
                 let (first, low) = (r() % 4, r() % 3);
                 Resource {
@@ -712,6 +713,7 @@ fn random_descriptors() {
                     slices: [first, r() % 8],
                     levels: [low, r() % 5],
                     select: r() & 0xfff,
+                    tiling,
                     ..Resource::new(base, 8 + r() % 8, 1 + r() % 22, r() % 10, size)
                 }
                 .set(&mut wave, cpu);

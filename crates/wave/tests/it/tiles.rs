@@ -15,8 +15,9 @@ struct Image {
     width: u32,
     height: u32,
     slices: u32,
-    /// x, y, slice and offset.
-    elements: Vec<[u32; 4]>,
+    levels: u32,
+    /// x, y, slice, level and offset.
+    elements: Vec<[u32; 5]>,
 }
 
 fn images() -> impl Iterator<Item = Image> {
@@ -24,12 +25,12 @@ fn images() -> impl Iterator<Item = Image> {
         let mut words = line.split(' ');
         let generation = words.next().unwrap();
         let mut number = || words.next().unwrap().parse::<u32>().unwrap();
-        let [mode, bytes, pitch, width, height, slices] = std::array::from_fn(|_| number());
-        let element = |e: &str| -> [u32; 4] {
+        let [mode, bytes, pitch, width, height, slices, levels] = std::array::from_fn(|_| number());
+        let element = |e: &str| -> [u32; 5] {
             e.split(',').map(|n| n.parse().unwrap()).collect::<Vec<_>>().try_into().unwrap()
         };
         let elements = words.map(element).collect();
-        Image { generation, mode, bytes: bytes as usize, pitch, width, height, slices, elements }
+        Image { generation, mode, bytes: bytes as usize, pitch, width, height, slices, levels, elements }
     })
 }
 
@@ -53,26 +54,31 @@ fn format(bytes: usize) -> u32 {
     }
 }
 
-/// Loads and stores of arrays: what is loaded stands, and what is stored goes, where the library says.
+/// Loads and stores of arrays with their levels: what is loaded stands, and what is stored goes, where the library says.
 #[test]
 fn loads_and_stores() {
     let mut random = Random(61);
     for image in images() {
         for cpu in cpus(image.generation) {
+            // It has no levels.
+            if *cpu == "gfx90a" && image.levels > 1 {
+                continue;
+            }
             let n = image.bytes.div_ceil(4);
             let registers = |first: usize| {
                 if n == 1 { format!("v{first}") } else { format!("v[{first}:{}]", first + n - 1) }
             };
             let text = format!(
-                "image_load {}, v[0:2], s[8:15] dmask:{mask:#x} unorm da\n\
+                "image_load{mip} {}, v[0:3], s[8:15] dmask:{mask:#x} unorm da\n\
                  v_mov_b32 v8, 0x5a\n v_mov_b32 v9, 0\n v_mov_b32 v10, 0\n v_mov_b32 v11, 0\n\
-                 image_store {}, v[0:2], s[8:15] dmask:{mask:#x} unorm da",
+                 image_store{mip} {}, v[0:3], s[8:15] dmask:{mask:#x} unorm da",
                 registers(4),
                 registers(8),
                 mask = (1 << n) - 1,
+                mip = if image.levels > 1 { "_mip" } else { "" },
             );
             let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
-            let last = image.elements.iter().map(|e| e[3]).max().unwrap() as usize;
+            let last = image.elements.iter().map(|e| e[4]).max().unwrap() as usize;
             let data: Vec<u8> = (0..last + image.bytes).map(|_| random.next() as u8).collect();
             let base = memory(&mut machine, &data);
             let mut wave = machine.wave();
@@ -81,12 +87,13 @@ fn loads_and_stores() {
             Resource {
                 pitch: image.pitch,
                 slices: [0, image.slices - 1],
+                levels: [0, image.levels - 1],
                 tiling: Some(image.mode),
                 ..Resource::new(base, 13, format(image.bytes), 4, size)
             }
             .set(&mut wave, cpu);
             for (lane, e) in image.elements.iter().enumerate() {
-                for (i, x) in e[..3].iter().enumerate() {
+                for (i, x) in e[..4].iter().enumerate() {
                     wave.vgpr_mut(i as u16).unwrap()[lane] = *x;
                 }
             }
@@ -94,7 +101,7 @@ fn loads_and_stores() {
             assert_eq!(machine.run(&mut wave), Event::End, "{what}");
             let mut after = data.clone();
             for (lane, e) in image.elements.iter().enumerate() {
-                let at = e[3] as usize;
+                let at = e[4] as usize;
                 let mut got = Vec::new();
                 for r in 0..n {
                     got.extend(wave.vgpr(4 + r as u16).unwrap()[lane].to_le_bytes());
@@ -112,12 +119,12 @@ fn loads_and_stores() {
 #[test]
 fn samples() {
     let mut random = Random(62);
-    for image in images().filter(|i| i.bytes == 4) {
+    for image in images().filter(|i| i.bytes == 4 && i.levels == 1) {
         for cpu in cpus(image.generation) {
             let text = "image_sample v4, v[0:1], s[8:15], s[16:19] dmask:1 unorm";
             let mut machine = Machine::new(cpu, Simd::detect(), text, 0);
             let first: Vec<_> = image.elements.iter().filter(|e| e[2] == 0).collect();
-            let last = first.iter().map(|e| e[3]).max().unwrap() as usize;
+            let last = first.iter().map(|e| e[4]).max().unwrap() as usize;
             let data: Vec<u8> = (0..last + 4).map(|_| random.next() as u8 & 0x3f).collect();
             let base = memory(&mut machine, &data);
             let mut wave = machine.wave();
@@ -136,7 +143,7 @@ fn samples() {
             }
             assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {}", image.mode);
             for (lane, e) in first.iter().enumerate() {
-                let want = u32::from_le_bytes(data[e[3] as usize..e[3] as usize + 4].try_into().unwrap());
+                let want = u32::from_le_bytes(data[e[4] as usize..e[4] as usize + 4].try_into().unwrap());
                 assert_eq!(wave.vgpr(4).unwrap()[lane], want, "{cpu} {}: {e:?}", image.mode);
             }
         }
@@ -147,11 +154,11 @@ fn samples() {
 #[test]
 fn compressed_texels() {
     let mut random = Random(63);
-    for image in images().filter(|i| i.bytes == 8) {
+    for image in images().filter(|i| i.bytes == 8 && i.levels == 1) {
         for cpu in cpus(image.generation) {
             let text = "image_load v4, v[0:2], s[8:15] dmask:1 unorm da";
             let mut machine = Machine::new(cpu, Simd::detect(), text, 0);
-            let last = image.elements.iter().map(|e| e[3]).max().unwrap() as usize;
+            let last = image.elements.iter().map(|e| e[4]).max().unwrap() as usize;
             let data: Vec<u8> = (0..last + 8).map(|_| random.next() as u8).collect();
             let base = memory(&mut machine, &data);
             let mut wave = machine.wave();
@@ -172,7 +179,7 @@ fn compressed_texels() {
             }
             assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {}", image.mode);
             for (lane, e) in image.elements.iter().enumerate() {
-                let at = e[3] as usize;
+                let at = e[4] as usize;
                 let block = u64::from_le_bytes(data[at..at + 8].try_into().unwrap());
                 let (p, q) = ((block & 255) as f64, (block >> 8 & 255) as f64);
                 let want = match (block >> (16 + 3 * 5) & 7, p > q) {

@@ -4,8 +4,9 @@
 //   -DADDR_FASTCALL= -DLITTLEENDIAN_CPU -I addrlib/{inc,src,src/core,src/chip/*} -I src -I src/amd -I include
 //   g++ make.cpp -I $MESA/src/amd/addrlib/inc -I $MESA/src/amd/addrlib/src addrlib/*.o && ./a.out > tiles.txt
 //
-// A line has the generation, the swizzle mode (GFX9) or the tile index (before), bytes of an element, elements from row
-// to row, width, height, slices, and then elements: x, y, slice and byte offset.
+// A line has the generation, the swizzle mode (GFX9) or the tile index (before), bytes of an element, what drivers write
+// as pitch (elements from row to row; of several levels, sometimes the height of all), width, height, slices, levels, and
+// then elements: x, y, slice, level and byte offset.
 
 #include <cstdio>
 #include <cstdlib>
@@ -67,7 +68,9 @@ static ADDR_HANDLE create(unsigned family, unsigned revision, unsigned config, b
     return out.hLib;
 }
 
-static void gfx9(ADDR_HANDLE lib, unsigned mode, unsigned bytes) {
+static unsigned part(unsigned size, unsigned level) { return size >> level ? size >> level : 1; }
+
+static void gfx9(ADDR_HANDLE lib, unsigned mode, unsigned bytes, unsigned width, unsigned height, bool levels) {
     ADDR2_COMPUTE_SURFACE_INFO_INPUT info = {};
     ADDR2_COMPUTE_SURFACE_INFO_OUTPUT got = {};
     info.size = sizeof info;
@@ -77,10 +80,13 @@ static void gfx9(ADDR_HANDLE lib, unsigned mode, unsigned bytes) {
     info.flags.texture = 1;
     info.format = ADDR_FMT_INVALID;
     info.bpp = 8 * bytes;
-    info.width = 20 + below(280);
-    info.height = 20 + below(200);
+    info.width = width;
+    info.height = height;
     info.numSlices = 3;
     info.numMipLevels = 1;
+    while (levels && (width | height) >> info.numMipLevels) {
+        info.numMipLevels++;
+    }
     info.numSamples = info.numFrags = 1;
     must(Addr2ComputeSurfaceInfo(lib, &info, &got), "a surface");
     ADDR2_COMPUTE_SURFACE_ADDRFROMCOORD_INPUT in = {};
@@ -92,18 +98,23 @@ static void gfx9(ADDR_HANDLE lib, unsigned mode, unsigned bytes) {
     in.unalignedWidth = info.width;
     in.unalignedHeight = info.height;
     in.numSlices = info.numSlices;
-    in.numMipLevels = in.numSamples = in.numFrags = 1;
-    // Sometimes more than is needed.
-    in.pitchInElement = got.pitch + below(2) * got.blockWidth;
-    printf("gfx9 %u %u %u %u %u %u", mode, bytes, in.pitchInElement, info.width, info.height, info.numSlices);
+    in.numMipLevels = info.numMipLevels;
+    in.numSamples = in.numFrags = 1;
+    unsigned pitch = got.epitchIsHeight ? got.mipChainHeight : got.mipChainPitch;
+    if (!levels) {
+        // Sometimes more than is needed.
+        in.pitchInElement = pitch += below(2) * got.blockWidth;
+    }
+    printf("gfx9 %u %u %u %u %u %u %u", mode, bytes, pitch, width, height, info.numSlices, info.numMipLevels);
     for (int i = 0; i < 32; i++) {
-        in.x = below(info.width);
-        in.y = below(info.height);
+        in.mipId = below(info.numMipLevels);
+        in.x = below(part(width, in.mipId));
+        in.y = below(part(height, in.mipId));
         in.slice = below(info.numSlices);
         ADDR2_COMPUTE_SURFACE_ADDRFROMCOORD_OUTPUT out = {};
         out.size = sizeof out;
         must(Addr2ComputeSurfaceAddrFromCoord(lib, &in, &out), "an address");
-        printf(" %u,%u,%u,%llu", in.x, in.y, in.slice, (unsigned long long)out.addr);
+        printf(" %u,%u,%u,%u,%llu", in.x, in.y, in.slice, in.mipId, (unsigned long long)out.addr);
     }
     printf("\n");
 }
@@ -134,7 +145,7 @@ static void older(const char *name, ADDR_HANDLE lib, unsigned index, unsigned by
     in.tileMode = info.tileMode;
     in.tileType = info.tileType;
     in.tileIndex = index;
-    printf("%s %u %u %u %u %u %u", name, index, bytes, in.pitch, info.width, info.height, info.numSlices);
+    printf("%s %u %u %u %u %u %u 1", name, index, bytes, in.pitch, info.width, info.height, info.numSlices);
     for (int i = 0; i < 32; i++) {
         in.x = below(info.width);
         in.y = below(info.height);
@@ -142,7 +153,7 @@ static void older(const char *name, ADDR_HANDLE lib, unsigned index, unsigned by
         ADDR_COMPUTE_SURFACE_ADDRFROMCOORD_OUTPUT out = {};
         out.size = sizeof out;
         must(AddrComputeSurfaceAddrFromCoord(lib, &in, &out), "an address");
-        printf(" %u,%u,%u,%llu", in.x, in.y, in.slice, (unsigned long long)out.addr);
+        printf(" %u,%u,%u,0,%llu", in.x, in.y, in.slice, (unsigned long long)out.addr);
     }
     printf("\n");
 }
@@ -159,7 +170,13 @@ int main() {
         for (unsigned mode = 1; mode <= 11; mode++) {
             // Elements of 16 bytes are neither rotated nor in Z order, nor displayed by older processors.
             if (bytes < 16 || mode % 4 == 1 || mode % 4 == 2) {
-                gfx9(vega, mode, bytes);
+                gfx9(vega, mode, bytes, 20 + below(280), 20 + below(200), false);
+                // Blocks of 256 bytes have one level. Wide, high, and small ones, which are together from the first.
+                if (mode >= 4) {
+                    gfx9(vega, mode, bytes, 100 + below(300), 20 + below(80), true);
+                    gfx9(vega, mode, bytes, 20 + below(80), 100 + below(300), true);
+                    gfx9(vega, mode, bytes, 1 + below(16), 1 + below(16), true);
+                }
             }
         }
         for (int i = 0; i < 3; i++) {
