@@ -2,9 +2,12 @@
 //! their register headers).
 //!
 //! Linear images have rows of `pitch` texels, slices one after another, texels in the order of their coordinates; others
-//! may be tiled in the ways of [`crate::tiling`]. The manual does not say where the levels of a linear mip chain lie, and gfx90a has level 0 alone;
-//! here they follow one another, each beginning at a multiple of 256 bytes, with rows of the halved pitch rounded up to
-//! 256 bytes and all slices of a level together.
+//! may be tiled in the ways of [`crate::tiling`].
+//!
+//! The manual does not say where the levels of a linear image lie. On GFX9 they do as AMD's address library (addrlib in
+//! Mesa) has it: below one another in each slice, in rows of one length. GFX6 to GFX8's are not known as well; here they
+//! follow one another, each beginning at a multiple of 256 bytes, with rows of the halved pitch rounded up to 256 bytes
+//! and all slices of a level together.
 
 use crate::format::{Format, Swizzle};
 use crate::tiling::Tiling;
@@ -168,7 +171,7 @@ impl Image {
             format: Format::of_image(dfmt, nfmt, level),
             // GFX9 has them in MAX_MIP. Before, images of several are padded to powers of two (POW2_PAD).
             resource_levels: match (gfx9, field(3, 25, 1), field(3, 12, 8)) {
-                (true, ..) => Some(field(5, 28, 4) + 1),
+                (true, ..) => Some(field(5, 28, 4).max(field(3, 16, 4)) + 1),
                 (false, 0, 0) => Some(1),
                 _ => None,
             },
@@ -249,18 +252,43 @@ impl Image {
         if let Placement::Tiled(tiling) = self.placement {
             return self.tiled_address(tiling, format, level, at, slice);
         }
+        let slices = if self.kind.is_layered() { self.last_slice as u64 + 1 } else { 1 };
+        let slice = if self.kind.is_layered() { slice } else { at[2] as u64 };
+        let (x, y) = ((at[0] / edge) as u64 * format.bytes() as u64, (at[1] / edge) as u64);
+        if self.chained() {
+            let row = self.chain_row(format);
+            let first: u64 = self.chain_heights(format).take(level as usize).sum();
+            let down = match self.pitch {
+                0 => self.chain_heights(format).sum(),
+                height => height as u64,
+            };
+            return Some(self.base.wrapping_add((slice * down + first + y) * row).wrapping_add(x));
+        }
         let mut base = self.base;
-        let slices = if self.kind == Kind::D3 { 1 } else { self.last_slice as u64 + 1 };
         for l in 0..level {
             let [_, h, d] = self.level_size(l);
-            let (h, d) = (h.div_ceil(edge) as u64, d as u64);
-            let all = self.row(l, format) * h * d * if self.kind.is_layered() { slices } else { 1 };
+            let all = self.row(l, format) * h.div_ceil(edge) as u64 * d as u64 * slices;
             base = base.wrapping_add(all.next_multiple_of(256));
         }
-        let slice = if self.kind.is_layered() { slice } else { 0 };
-        let (x, y, z) = ((at[0] / edge) as u64, (at[1] / edge) as u64, at[2] as u64);
-        let rows = (slice + z) * size[1].div_ceil(edge) as u64 + y;
-        Some(base.wrapping_add(rows * self.row(level, format)).wrapping_add(x * format.bytes() as u64))
+        let rows = slice * size[1].div_ceil(edge) as u64 + y;
+        Some(base.wrapping_add(rows * self.row(level, format)).wrapping_add(x))
+    }
+
+    /// Whether all levels of a slice lie below one another, in rows of the same length: linear ones on GFX9.
+    fn chained(&self) -> bool {
+        self.resource_levels.is_some_and(|n| n > 1)
+    }
+
+    /// Bytes from row to row of such levels. The pitch is the height of all, then.
+    fn chain_row(&self, format: Format) -> u64 {
+        (self.size[0].div_ceil(format.edge()) as u64 * format.bytes() as u64).next_multiple_of(256)
+    }
+
+    /// Their heights in elements: each has half of what the one before has, rounded up.
+    fn chain_heights(&self, format: Format) -> impl Iterator<Item = u64> {
+        let first = self.size[1].div_ceil(format.edge()) as u64;
+        let levels = self.resource_levels.unwrap_or(1) as usize;
+        std::iter::successors(Some(first), |h| Some(h.div_ceil(2))).take(levels)
     }
 
     /// The address of a texel of a tiled image; levels that the resource does not have are not there.

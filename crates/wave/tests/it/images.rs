@@ -337,6 +337,11 @@ fn kinds_slices_and_levels() {
                 let (first, last) = if layered { (2u32, 13) } else { (0, 0) };
                 // gfx90a's instructions with a level may only name level 0 (manual 12.15).
                 let levels = if mip && cpu != "gfx90a" { [1, 3] } else { [0, 0] };
+                // GFX9's levels lie below one another in each slice, each half as high, and the pitch is their height.
+                let chained = cpu.starts_with("gfx9") && levels[1] > 0;
+                let heights: Vec<u32> = std::iter::successors(Some(size[1]), |h| Some(h.div_ceil(2)))
+                    .take(levels[1] as usize + 1)
+                    .collect();
                 let n = dims + layered as usize + mip as usize;
                 let registers = if n == 1 { "v0".to_string() } else { format!("v[0:{}]", n - 1) };
                 let op = if mip { "image_load_mip" } else { "image_load" };
@@ -347,7 +352,7 @@ fn kinds_slices_and_levels() {
                 let base = memory(&mut machine, &data);
                 let mut wave = machine.wave();
                 Resource {
-                    pitch: 64,
+                    pitch: if chained { heights.iter().sum() } else { 64 },
                     slices: [first, last],
                     levels,
                     ..Resource::new(base, kind, 4, 4, size)
@@ -381,6 +386,12 @@ fn kinds_slices_and_levels() {
                     let level = level + levels[0];
                     let shrunk = size.map(|n| (n >> level).max(1));
                     if (0..3).any(|i| at[i] >= shrunk[i]) {
+                        continue;
+                    }
+                    if chained {
+                        let before: u32 = heights[..level as usize].iter().sum();
+                        let rows = (slice + first + at[2]) * heights.iter().sum::<u32>() + before;
+                        *want = (rows + at[1]) * 64 + at[0];
                         continue;
                     }
                     // Rows of 64 texels at level 0 are of 256 bytes; so are the smaller levels' ones.

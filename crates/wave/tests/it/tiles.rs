@@ -1,4 +1,4 @@
-//! Tiled images against AMD's address library: `tiles/tiles.txt` says where it puts elements.
+//! Images with tiles or levels against AMD's address library: `tiles/tiles.txt` says where it puts elements.
 
 use crate::harness::{Machine, Random};
 use crate::images::{Resource, memory};

@@ -1,4 +1,4 @@
-// Writes tiles.txt: where AMD's own address library puts elements of tiled images.
+// Writes tiles.txt: where AMD's own address library puts elements of images with tiles or levels.
 //
 // With the sources of Mesa (22.3.6: src/amd/addrlib) in $MESA, all of addrlib's .cpp files compiled with
 //   -DADDR_FASTCALL= -DLITTLEENDIAN_CPU -I addrlib/{inc,src,src/core,src/chip/*} -I src -I src/amd -I include
@@ -167,6 +167,9 @@ int main() {
     };
     const char *names[] = {"gfx6", "gfx7", "gfx8"};
     for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
+        // Linear.
+        gfx9(vega, 0, bytes, 100 + below(300), 20 + below(80), true);
+        gfx9(vega, 0, bytes, 20 + below(80), 100 + below(300), true);
         for (unsigned mode = 1; mode <= 11; mode++) {
             // Elements of 16 bytes are neither rotated nor in Z order, nor displayed by older processors.
             if (bytes < 16 || mode % 4 == 1 || mode % 4 == 2) {
