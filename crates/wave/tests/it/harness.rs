@@ -78,6 +78,14 @@ impl Machine {
     }
 }
 
+/// So many registers of a file (`v` or `s`), as an operand.
+pub fn registers(file: char, first: u16, dwords: usize) -> String {
+    match dwords {
+        0 | 1 => format!("{file}{first}"),
+        n => format!("{file}[{first}:{}]", first as usize + n - 1),
+    }
+}
+
 /// Runs one instruction on 64 lanes of operands in v0, v2 and v4 (pairs for 64 bits); the result is v[6:7] and VCC.
 #[track_caller]
 pub fn lanes(cpu: &str, simd: Simd, text: &str, mode: u32, operands: &[[u64; 3]; 64]) -> ([u64; 64], u64) {

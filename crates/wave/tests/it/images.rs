@@ -1,7 +1,7 @@
 //! Image instructions: every format, kind of image, atomic and sample, against addresses and numbers computed here.
 
-use crate::atomics::{FLOATS, INTEGERS, number};
-use crate::harness::{Machine, Random, target};
+use crate::harness::{Machine, Random, registers, target};
+use crate::reference::{Access, access, apply, operand};
 use crate::texels;
 use wavemill_isa::{Enc, ROWS, Role, Row};
 use wavemill_wave::{Event, FaultKind, Simd, Wave};
@@ -476,22 +476,19 @@ fn packed_texels() {
 fn atomics() {
     let mut random = Random(36);
     for cpu in CPUS {
-        for (name, meaning) in INTEGERS.into_iter().chain(FLOATS) {
-            let name = format!("image_atomic_{name}");
-            let Some(row) = ROWS.iter().find(|r| r.name == name) else { continue };
-            if row.opcode_at(target(cpu).level()).is_none() {
-                continue;
-            }
-            let (float, compares) = (name.contains("_f"), name.contains("cmpswap"));
+        let level = target(cpu).level();
+        for row in ROWS.iter().filter(|r| r.enc == Enc::Mimg && r.opcode_at(level).is_some()) {
+            let Some(Access::Atomic(op, _)) = access(row) else { continue };
+            let (name, compares) = (row.name, op.ends_with("cmpswap"));
             for bytes in [4usize, 8] {
                 for glc in [false, true] {
                     let n = bytes / 4 * if compares { 2 } else { 1 };
-                    let registers = if n == 1 { "v4".into() } else { format!("v[4:{}]", 3 + n) };
+                    let registers = registers('v', 4, n);
                     let mask = (1 << n) - 1;
                     let suffix = if glc { " glc" } else { "" };
                     let text = format!("{name} {registers}, v0, s[8:15] dmask:{mask:#x} unorm{suffix}");
                     let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
-                    let mut number = || number(&mut random, bytes, float);
+                    let mut number = || operand(&mut random, op, bytes);
                     let data: Vec<u8> =
                         (0..64).flat_map(|_| number().to_le_bytes()[..bytes].to_vec()).collect();
                     let base = memory(&mut machine, &data);
@@ -516,7 +513,7 @@ fn atomics() {
                         }
                         let inside = 63 - lane < 60;
                         if inside {
-                            let new = meaning(m, d, c, 8 * bytes as u32).to_le_bytes();
+                            let new = apply(op, bytes, m, d, c).to_le_bytes();
                             want[at].copy_from_slice(&new[..bytes]);
                         }
                         returned.push(match (glc, inside) {

@@ -1,7 +1,6 @@
 //! Tests of crate `wave`: files of assembly with expected registers, and properties against independent oracles. Both
 //! run on every back end the host has.
 
-mod atomics;
 mod blocks;
 mod chaos;
 mod corners;
@@ -19,10 +18,10 @@ mod memory;
 mod mips;
 mod observe;
 mod random;
+mod reference;
 mod samples;
 mod shares;
 mod system;
 mod texels;
 mod tiles;
-mod transfers;
 mod traps;

@@ -1,10 +1,13 @@
 //! Every plain load, store and atomic of every encoding and generation, against a reference that knows nothing but the
-//! mnemonic: vector memory (MUBUF, FLAT, GLOBAL, SCRATCH), LDS and scalar memory. Formatted accesses, images, GWS and the
-//! lane-crossing LDS instructions have tests of their own.
+//! mnemonic: vector memory (MUBUF, FLAT, GLOBAL, SCRATCH), LDS and scalar memory. Some lanes are inactive, some addresses
+//! not aligned, some out of range; atomics return what was there or not; bases come from vector or scalar registers.
+//! Formatted accesses, images, GWS and the lane-crossing LDS instructions have tests of their own, as have floats that are
+//! not ordinary numbers.
 
-use crate::harness::{Machine, Random};
+use crate::harness::{Machine, Random, registers};
+use crate::reference::{Access, Pair, access, apply, operand};
 use wavemill_isa::row::flag;
-use wavemill_isa::{Enc, ROWS, Row};
+use wavemill_isa::{Enc, ROWS, Role, Row};
 use wavemill_wave::{Event, Simd, Wave};
 
 const CPUS: [&str; 7] = ["gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
@@ -16,316 +19,87 @@ const LANES: usize = 64;
 const DATA: u16 = 8;
 const RESULT: u16 = 40;
 
-/// What a mnemonic says.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Access {
-    /// Bytes, sign-extended, and the half of the register for 16-bit results.
-    Load(usize, bool, Option<bool>),
-    /// Bytes, from the upper half of the register.
-    Store(usize, bool),
-    /// Operation and bytes.
-    Atomic(&'static str, usize),
-    /// Two accesses of so many bytes, so far apart: a load, a store or an exchange.
-    Two(Pair, usize, usize),
-    /// The second operand comes from memory, eight bytes further.
-    Src2(&'static str, usize),
+/// How an instruction is tried.
+#[derive(Clone, Copy)]
+struct How {
+    simd: Simd,
+    /// Atomics return what was there, if they can.
+    returns: bool,
+    /// The base is in scalar registers, where there is such a form.
+    scalar_base: bool,
+    /// Scalar buffers end before the access does.
+    outside: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Pair {
-    Load,
-    Store,
-    Exchange,
-}
-
-const OPS: &[(&str, &str)] = &[
-    ("fcmpswap", "fcmpswap"),
-    ("cmpswap", "cmpswap"),
-    ("cmpst_f", "fcmpst"),
-    ("cmpst_b", "cmpst"),
-    ("wrxchg", "swap"),
-    ("swap", "swap"),
-    ("pk_add_f16", "pk_add_f16"),
-    ("add_f", "fadd"),
-    ("min_f", "fmin"),
-    ("max_f", "fmax"),
-    ("fmin", "fmin"),
-    ("fmax", "fmax"),
-    ("rsub", "rsub"),
-    ("add", "add"),
-    ("sub", "sub"),
-    ("smin", "smin"),
-    ("smax", "smax"),
-    ("umin", "umin"),
-    ("umax", "umax"),
-    ("min_i", "smin"),
-    ("max_i", "smax"),
-    ("min_u", "umin"),
-    ("max_u", "umax"),
-    ("and", "and"),
-    ("mskor", "mskor"),
-    ("xor", "xor"),
-    ("or", "or"),
-    ("inc", "inc"),
-    ("dec", "dec"),
-    ("wrap", "wrap"),
-    ("condxchg32", "condxchg32"),
-];
-
-fn op(name: &str) -> Option<&'static str> {
-    let name = name.replace("_rtn", "").replace("_src2", "");
-    OPS.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, op)| *op)
-}
-
-/// Bytes of a load's or store's last word.
-fn size(word: &str) -> Option<(usize, bool)> {
-    Some(match word {
-        "ubyte" | "byte" | "u8" | "b8" => (1, false),
-        "sbyte" | "i8" => (1, true),
-        "ushort" | "short" | "u16" | "b16" => (2, false),
-        "sshort" | "i16" => (2, true),
-        "dword" | "b32" => (4, false),
-        "dwordx2" | "b64" => (8, false),
-        "dwordx3" | "b96" => (12, false),
-        "dwordx4" | "b128" => (16, false),
-        "dwordx8" => (32, false),
-        "dwordx16" => (64, false),
-        _ => return None,
-    })
-}
-
-fn access(row: &Row) -> Option<Access> {
-    let prefixes = ["s_buffer_", "buffer_", "flat_", "global_", "scratch_", "ds_", "s_"];
-    let rest = prefixes.iter().find_map(|p| row.name.strip_prefix(p))?;
-    let (rest, half) = match (rest.strip_suffix("_d16_hi"), rest.strip_suffix("_d16")) {
-        (Some(r), _) => (r, Some(true)),
-        (None, Some(r)) => (r, Some(false)),
-        (None, None) => (rest, None),
-    };
-    if let Some(word) = rest.strip_prefix("load_").or_else(|| rest.strip_prefix("read_")) {
-        return size(word).map(|(n, signed)| Access::Load(n, signed, half));
-    }
-    if let Some(word) = rest.strip_prefix("store_").or_else(|| rest.strip_prefix("write_"))
-        && let Some((n, _)) = size(word)
-    {
-        return Some(Access::Store(n, half == Some(true)));
-    }
-    let wide = if rest.ends_with("64") || rest.ends_with("_x2") { 8 } else { 4 };
-    for (word, kind) in [("read2", Pair::Load), ("write2", Pair::Store), ("wrxchg2", Pair::Exchange)] {
-        if let Some(more) = rest.strip_prefix(word) {
-            let step = if more.starts_with("st64") { 64 * wide } else { wide };
-            return Some(Access::Two(kind, wide, step));
-        }
-    }
-    if rest == "write_src2_b32" || rest == "write_src2_b64" {
-        return Some(Access::Src2("swap", wide));
-    }
-    let name = rest.strip_prefix("atomic_").unwrap_or(rest);
-    let op = op(name)?;
-    Some(if rest.contains("_src2_") { Access::Src2(op, wide) } else { Access::Atomic(op, wide) })
-}
-
-fn is_float(op: &str) -> bool {
-    op.starts_with('f') || op == "pk_add_f16"
-}
-
-/// The value memory gets. `b` is the second datum.
-fn apply(op: &str, bytes: usize, old: u64, a: u64, b: u64) -> u64 {
-    let bits = 8 * bytes as u32;
-    let signed = |x: u64| (x as i128) << (128 - bits) >> (128 - bits);
-    let float = |x: u64| if bytes == 4 { f32::from_bits(x as u32) as f64 } else { f64::from_bits(x) };
-    // Sums of the small integers in use are exact in every format.
-    let back = |x: f64| if bytes == 4 { (x as f32).to_bits() as u64 } else { x.to_bits() };
-    let wide = |x: u128| (x & ((1u128 << bits) - 1)) as u64;
-    match op {
-        "swap" => a,
-        "add" => wide(old as u128 + a as u128),
-        "sub" => wide((1 << bits) + old as u128 - a as u128),
-        "rsub" => wide((1 << bits) + a as u128 - old as u128),
-        "and" => old & a,
-        "or" => old | a,
-        "xor" => old ^ a,
-        "smin" => {
-            if signed(a) < signed(old) {
-                a
-            } else {
-                old
-            }
-        }
-        "smax" => {
-            if signed(a) > signed(old) {
-                a
-            } else {
-                old
-            }
-        }
-        "umin" => a.min(old),
-        "umax" => a.max(old),
-        "inc" => {
-            if old >= a {
-                0
-            } else {
-                old + 1
-            }
-        }
-        "dec" => {
-            if old == 0 || old > a {
-                a
-            } else {
-                old - 1
-            }
-        }
-        // Buffer and flat: the new value comes first. LDS: what to compare with.
-        "cmpswap" => {
-            if old == b {
-                a
-            } else {
-                old
-            }
-        }
-        "cmpst" => {
-            if old == a {
-                b
-            } else {
-                old
-            }
-        }
-        "fcmpswap" => {
-            if float(old) == float(b) {
-                a
-            } else {
-                old
-            }
-        }
-        "fcmpst" => {
-            if float(old) == float(a) {
-                b
-            } else {
-                old
-            }
-        }
-        "mskor" => old & !a | b,
-        "wrap" => {
-            if old >= a {
-                old - a
-            } else {
-                wide(old as u128 + b as u128)
-            }
-        }
-        "condxchg32" => {
-            let half =
-                |old: u64, new: u64| if new >> 31 & 1 == 1 { new & 0x7fff_ffff } else { old & 0xffff_ffff };
-            half(old, a) | half(old >> 32, a >> 32) << 32
-        }
-        "fadd" => back(float(old) + float(a)),
-        "fmin" => {
-            if float(a) < float(old) {
-                a
-            } else {
-                old
-            }
-        }
-        "fmax" => {
-            if float(a) > float(old) {
-                a
-            } else {
-                old
-            }
-        }
-        "pk_add_f16" => {
-            let half = |s: u32| half_bits(half_int(old >> s) + half_int(a >> s)) << s;
-            half(0) | half(16)
-        }
-        _ => panic!("no reference for {op}"),
+/// Whether an instruction of a processor can return something.
+fn can_return(cpu: &str, row: &Row, access: Access) -> bool {
+    match access {
+        Access::Load(..) => true,
+        Access::Store(..) | Access::Src2(..) => false,
+        Access::Two(kind, ..) => kind != Pair::Store,
+        Access::Atomic(..) if row.enc == Enc::Ds => row.operand(Role::Vdst).is_some(),
+        // Float atomics return something from gfx90a on.
+        Access::Atomic(..) => !row.has(flag::NORET) || cpu == "gfx90a",
     }
 }
 
-/// An integer of -1024 … 1024 as an f16.
-fn half_bits(n: i32) -> u64 {
-    if n == 0 {
-        return 0;
-    }
-    let magnitude = n.unsigned_abs();
-    let exponent = magnitude.ilog2();
-    let sign = if n < 0 { 0x8000 } else { 0 };
-    u64::from(sign | (exponent + 15) << 10 | (magnitude << (10 - exponent) & 0x3ff))
-}
-
-fn half_int(bits: u64) -> i32 {
-    let (exponent, fraction) = ((bits >> 10 & 0x1f) as i32, (bits & 0x3ff | 0x400) as i32);
-    let magnitude = if exponent == 0 { 0 } else { fraction >> (25 - exponent) };
-    if bits >> 15 & 1 == 1 { -magnitude } else { magnitude }
-}
-
-/// A random operand that suits the operation.
-fn operand(random: &mut Random, op: &str, bytes: usize) -> u64 {
-    let n = (random.next() % 201) as i32 - 100;
-    match op {
-        "pk_add_f16" => half_bits(n) | half_bits((random.next() % 201) as i32 - 100) << 16,
-        op if is_float(op) && bytes == 4 => u64::from((n as f32).to_bits()),
-        op if is_float(op) => f64::from(n).to_bits(),
-        _ => random.edgy(8 * bytes as u32),
-    }
-}
-
-fn registers(file: char, first: u16, bytes: usize) -> String {
-    match bytes.div_ceil(4) as u16 {
-        1 => format!("{file}{first}"),
-        n => format!("{file}[{first}:{}]", first + n - 1),
-    }
-}
-
-/// The instruction and whether it returns something.
-fn text(row: &Row, access: Access) -> (String, bool) {
+/// The instruction, and whether it returns something.
+fn text(cpu: &str, row: &Row, access: Access, how: How) -> (String, bool) {
     let (data, out) = match access {
         Access::Load(n, ..) => (0, n),
         Access::Store(n, _) => (n, 0),
         Access::Atomic(op, n) => (if op.ends_with("cmpswap") { 2 * n } else { n }, n),
-        Access::Two(kind, n, _) => (n, if kind == Pair::Store { 0 } else { 2 * n }),
+        Access::Two(_, n, _) => (n, 2 * n),
         Access::Src2(..) => (0, 0),
     };
+    let registers = |first: u16, bytes: usize| registers('v', first, bytes.div_ceil(4));
     let atomic = matches!(access, Access::Atomic(..));
-    let returns = out > 0 && (!atomic || !row.has(flag::NORET));
-    let (d, r) = (registers('v', DATA, data), registers('v', RESULT, out));
-    let glc = if atomic && returns && row.enc != Enc::Ds { " glc" } else { "" };
-    let name = row.name;
-    let text = match row.enc {
-        // A buffer atomic returns into its data.
-        Enc::Mubuf if out > 0 && !atomic => format!("{name} {r}, v0, s[8:11], 0 offen offset:4"),
-        Enc::Mubuf => format!("{name} {d}, v0, s[8:11], 0 offen offset:4{glc}"),
-        Enc::Flat if data == 0 => format!("{name} {r}, v[0:1]"),
-        Enc::Flat if returns => format!("{name} {r}, v[0:1], {d}{glc}"),
-        Enc::Flat => format!("{name} v[0:1], {d}"),
-        Enc::Global if data == 0 => format!("{name} {r}, v[0:1], off offset:4"),
-        Enc::Global if returns => format!("{name} {r}, v[0:1], {d}, off offset:4{glc}"),
-        Enc::Global => format!("{name} v[0:1], {d}, off offset:4"),
-        Enc::Scratch if data == 0 => format!("{name} {r}, v0, off offset:4"),
-        Enc::Scratch => format!("{name} v0, {d}, off offset:4"),
+    let asked = !atomic || how.returns || row.enc == Enc::Ds;
+    let returns = asked && can_return(cpu, row, access);
+    let glc = if atomic && returns { " glc" } else { "" };
+    let mut parts = Vec::new();
+    // A buffer atomic returns into its data.
+    if returns && !(atomic && row.enc == Enc::Mubuf) {
+        parts.push(registers(RESULT, out));
+    }
+    let address = match (row.enc, how.scalar_base) {
+        (Enc::Flat, _) | (Enc::Global, false) => "v[0:1]",
+        (Enc::Scratch, true) => "off",
+        _ => "v0",
+    };
+    let datum = registers(DATA, data);
+    let rest = match row.enc {
+        Enc::Mubuf => {
+            parts.extend((data > 0).then_some(datum));
+            parts.push("v0".into());
+            format!("s[8:11], 0 offen offset:4{glc}")
+        }
         Enc::Ds => {
-            let second = registers('v', DATA + 8, data);
-            let mut parts = Vec::new();
-            let returns = row.operands.iter().any(|o| o.role.name() == "vdst");
-            if returns {
-                parts.push(r);
-            }
-            parts.push("v0".to_owned());
-            if row.operands.iter().any(|o| o.role.name() == "data0") {
-                parts.push(d);
-            }
-            if row.operands.iter().any(|o| o.role.name() == "data1") {
-                parts.push(second);
-            }
+            parts.push("v0".into());
+            parts.extend(row.operand(Role::Data0).map(|_| datum));
+            parts.extend(row.operand(Role::Data1).map(|_| registers(DATA + 8, data)));
             let offset = match access {
                 Access::Two(..) => "offset0:1 offset1:3",
                 // In dwords, from the address on.
                 Access::Src2(..) => "offset:2",
                 _ => "offset:4",
             };
-            return (format!("{name} {} {offset}", parts.join(", ")), returns);
+            return (format!("{} {} {offset}", row.name, parts.join(", ")), returns);
         }
-        enc => panic!("{enc:?}"),
+        enc => {
+            parts.push(address.into());
+            parts.extend((data > 0).then_some(datum));
+            match enc {
+                Enc::Global if how.scalar_base => format!("s[8:9] offset:4{glc}"),
+                Enc::Scratch if how.scalar_base => format!("s12 offset:4{glc}"),
+                Enc::Global | Enc::Scratch => format!("off offset:4{glc}"),
+                // Flat has no offset before GFX9: the address holds it.
+                Enc::Flat => return (format!("{} {}{glc}", row.name, parts.join(", ")), returns),
+                enc => panic!("{enc:?}"),
+            }
+        }
     };
-    (text, returns)
+    (format!("{} {}, {rest}", row.name, parts.join(", ")), returns)
 }
 
 /// Where a lane's byte lies in memory.
@@ -355,13 +129,19 @@ fn wide(wave: &Wave, register: u16, lane: usize, bytes: usize) -> u64 {
     if bytes == 8 { word(register) | word(register + 1) << 32 } else { word(register) }
 }
 
-fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random) {
-    let (text, returns) = text(row, access);
-    let at = format!("`{text}` for {cpu} on {}", simd.name());
+fn vector(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
+    let (text, returns) = text(cpu, row, access, how);
+    let about = format!("`{text}` for {cpu} on {}", how.simd.name());
     let lds = row.enc == Enc::Ds;
     // Pairs that are 64 elements apart need more room than a slot: one lane does those.
     let far = matches!(access, Access::Two(_, n, step) if step > n);
     let bytes = if far { 8 * 64 * 4 } else { SLOT * LANES };
+    // The last lanes are out of range; one is partly in a buffer.
+    let size = match row.enc {
+        Enc::Mubuf => 61 * SLOT + 10,
+        Enc::Ds if !far => 61 * SLOT,
+        _ => bytes,
+    };
     let operation = match access {
         Access::Atomic(op, n) | Access::Src2(op, n) => Some((op, n)),
         _ => None,
@@ -375,18 +155,18 @@ fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
             }
         }
     }
-    let mut machine = Machine::new(cpu, simd, &text, if lds { bytes as u32 } else { 0 });
+    let mut machine = Machine::new(cpu, how.simd, &text, if lds { size as u32 } else { 0 });
     let base = machine.buffer(&memory.0);
     if lds {
         // SAFETY: the LDS has this size and no wave runs.
-        unsafe { std::ptr::copy_nonoverlapping(memory.0.as_ptr(), machine.group.lds.base(), bytes) };
+        unsafe { std::ptr::copy_nonoverlapping(memory.0.as_ptr(), machine.group.lds.base(), size) };
     }
     let mut wave = machine.wave();
     wave.set_exec(if far { 1 } else { random.next() | random.next() });
     wave.mode = 0xf0; // denormals are kept
     wave.set_sgpr(124, !0); // M0: no limit for LDS
     wave.set_sgpr64(8, base);
-    wave.set_sgpr(10, bytes as u32);
+    wave.set_sgpr(10, size as u32);
     wave.set_sgpr(11, 0x0002_4fac);
     if row.enc == Enc::Scratch {
         wave.set_flat_scratch(base);
@@ -396,33 +176,42 @@ fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
             wave.vgpr_mut(r).expect("a register")[lane] = random.next() as u32;
         }
     }
-    // Flat has no offset before GFX9: the address holds it.
-    let in_address = if row.enc == Enc::Flat { 4 } else { 0 };
-    for lane in 0..LANES {
-        let offset = match row.enc {
-            Enc::Scratch => 0,
-            _ if far => 0,
-            _ => lane * SLOT,
-        } + in_address;
-        let address =
-            if lds || matches!(row.enc, Enc::Mubuf | Enc::Scratch) { 0 } else { base } + offset as u64;
-        // Atomics of eight bytes must be aligned; the instruction's offset is four.
-        let align = matches!(operation, Some((_, 8))) && !matches!(access, Access::Src2(..));
-        let address = address + if align { 4 } else { 0 };
+    // How much of where a lane's access begins in its slot is the instruction's offset, and whether the base is elsewhere.
+    let offset = match (row.enc, access) {
+        (Enc::Flat, _) | (_, Access::Two(..) | Access::Src2(..)) => 0,
+        _ => 4,
+    };
+    let relative = match row.enc {
+        Enc::Flat => false,
+        Enc::Global => how.scalar_base,
+        _ => true,
+    };
+    let uniform = random.one_in(2);
+    wave.set_sgpr(12, u32::from(uniform));
+    let mut start = [0; LANES];
+    for (lane, start) in start.iter_mut().enumerate() {
+        *start = match access {
+            Access::Two(..) | Access::Src2(..) => 0,
+            // Atomics must be aligned.
+            Access::Atomic(_, n) => n,
+            _ if row.enc == Enc::Scratch && how.scalar_base => 4 + usize::from(uniform),
+            Access::Load(..) | Access::Store(..) => 4 + usize::from(random.one_in(3)),
+        };
+        let slot = if far || row.enc == Enc::Scratch { 0 } else { lane * SLOT };
+        let address = if relative { 0 } else { base } + (slot + *start - offset) as u64;
         wave.vgpr_mut(0).expect("v0")[lane] = address as u32;
         wave.vgpr_mut(1).expect("v1")[lane] = (address >> 32) as u32;
-        if let Some((op, n)) = operation {
-            let at = if align { 8 } else { 4 };
-            let at = if matches!(access, Access::Src2(..)) { 0 } else { at };
-            for r in [DATA, DATA + 8] {
-                for half in [0, (n / 4) as u16] {
-                    // Now and then the operand is what memory holds, so that comparisons succeed.
-                    let same = random.next().is_multiple_of(3);
-                    let v = if same { memory.get(row.enc, lane, at, n) } else { operand(random, op, n) };
-                    wave.vgpr_mut(r + half).expect("data")[lane] = v as u32;
-                    if n == 8 {
-                        wave.vgpr_mut(r + half + 1).expect("data")[lane] = (v >> 32) as u32;
-                    }
+        let Some((op, n)) = operation else { continue };
+        for r in [DATA, DATA + 8] {
+            for half in [0, (n / 4) as u16] {
+                // Now and then the operand is what memory holds, so that comparisons succeed.
+                let v = match random.one_in(3) {
+                    true => memory.get(row.enc, lane, *start, n),
+                    false => operand(random, op, n),
+                };
+                wave.vgpr_mut(r + half).expect("data")[lane] = v as u32;
+                if n == 8 {
+                    wave.vgpr_mut(r + half + 1).expect("data")[lane] = (v >> 32) as u32;
                 }
             }
         }
@@ -430,7 +219,17 @@ fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
     let before: Vec<[u32; 64]> = (0..120).map(|r| *wave.vgpr(r).expect("a register")).collect();
     let mut registers = before.clone();
     for lane in (0..LANES).filter(|l| wave.exec() >> l & 1 == 1) {
-        let at = 4;
+        let at = start[lane];
+        let inside = |at: usize, n: usize| size == bytes || lane * SLOT + at + n <= size;
+        let get = |memory: &Image, at: usize, n: usize| match inside(at, n) {
+            true => memory.get(row.enc, lane, at, n),
+            false => 0,
+        };
+        let put = |memory: &mut Image, at: usize, n: usize, v: u64| {
+            if inside(at, n) {
+                memory.put(row.enc, lane, at, n, v);
+            }
+        };
         let set = |registers: &mut Vec<[u32; 64]>, r: u16, n: usize, v: u64| {
             registers[r as usize][lane] = v as u32;
             if n == 8 {
@@ -439,7 +238,7 @@ fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
         };
         match access {
             Access::Load(n, signed, half) if n < 4 => {
-                let v = memory.get(row.enc, lane, at, n);
+                let v = get(&memory, at, n);
                 let v = if signed { ((v << (64 - 8 * n)) as i64 >> (64 - 8 * n)) as u64 } else { v };
                 let old = &mut registers[RESULT as usize][lane];
                 *old = match half {
@@ -450,33 +249,32 @@ fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
             }
             Access::Load(n, ..) => {
                 for i in 0..n / 4 {
-                    let v = memory.get(row.enc, lane, at + 4 * i, 4);
+                    let v = get(&memory, at + 4 * i, 4);
                     set(&mut registers, RESULT + i as u16, 4, v);
                 }
             }
             Access::Store(n, high) => {
                 for i in 0..n.div_ceil(4) {
                     let v = before[DATA as usize + i][lane] >> if high { 16 } else { 0 };
-                    memory.put(row.enc, lane, at + 4 * i, n.min(4), v.into());
+                    put(&mut memory, at + 4 * i, n.min(4), v.into());
                 }
             }
             Access::Atomic(op, n) => {
-                let at = if n == 8 { 8 } else { 4 };
-                let old = memory.get(row.enc, lane, at, n);
+                let old = get(&memory, at, n);
                 let a = wide(&wave, DATA, lane, n);
                 let second = if lds { DATA + 8 } else { DATA + (n / 4) as u16 };
                 let b = wide(&wave, second, lane, n);
-                memory.put(row.enc, lane, at, n, apply(op, n, old, a, b));
+                put(&mut memory, at, n, apply(op, n, old, a, b));
                 if returns {
                     set(&mut registers, if row.enc == Enc::Mubuf { DATA } else { RESULT }, n, old);
                 }
             }
             Access::Two(kind, n, step) => {
                 for (i, offset) in [1, 3].into_iter().enumerate() {
-                    let old = memory.get(row.enc, lane, offset * step, n);
+                    let old = get(&memory, offset * step, n);
                     if kind != Pair::Load {
                         let v = wide(&wave, DATA + 8 * i as u16, lane, n);
-                        memory.put(row.enc, lane, offset * step, n, v);
+                        put(&mut memory, offset * step, n, v);
                     }
                     if kind != Pair::Store {
                         set(&mut registers, RESULT + (i * n / 4) as u16, n, old);
@@ -484,16 +282,17 @@ fn vector(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random)
                 }
             }
             Access::Src2(op, n) => {
-                let (old, other) = (memory.get(row.enc, lane, 0, n), memory.get(row.enc, lane, 8, n));
-                memory.put(row.enc, lane, 0, n, apply(op, n, old, other, 0));
+                let (old, other) = (get(&memory, 0, n), get(&memory, 8, n));
+                put(&mut memory, 0, n, apply(op, n, old, other, 0));
             }
         }
     }
-    assert_eq!(machine.run(&mut wave), Event::End, "{at}");
+    assert_eq!(machine.run(&mut wave), Event::End, "{about}");
     let after = if lds { machine.group.lds.snapshot() } else { machine.read(base, bytes) };
-    assert!(after == memory.0, "memory after {at}: {:?}", difference(&after, &memory.0));
+    let wanted = if lds { &memory.0[..size] } else { &memory.0 };
+    assert!(after == wanted, "memory after {about}: {:?}", difference(&after, wanted));
     for (r, wanted) in registers.iter().enumerate() {
-        assert_eq!(wave.vgpr(r as u16).expect("a register"), wanted, "v{r} after {at}");
+        assert_eq!(wave.vgpr(r as u16).expect("a register"), wanted, "v{r} after {about}");
     }
 }
 
@@ -501,58 +300,71 @@ fn difference(got: &[u8], wanted: &[u8]) -> Option<(usize, u8, u8)> {
     got.iter().zip(wanted).enumerate().find(|(_, (a, b))| a != b).map(|(i, (a, b))| (i, *a, *b))
 }
 
-fn scalar(cpu: &str, simd: Simd, row: &Row, access: Access, random: &mut Random) {
-    let (data, glc) = match access {
-        Access::Load(n, ..) | Access::Store(n, _) => (n, ""),
-        Access::Atomic(op, n) => (if op == "cmpswap" { 2 * n } else { n }, " glc"),
+fn scalar(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
+    let buffer = row.name.contains("_buffer_");
+    let outside = buffer && how.outside;
+    let (data, returns) = match access {
+        Access::Load(n, ..) | Access::Store(n, _) => (n, true),
+        Access::Atomic(op, n) => (if op == "cmpswap" { 2 * n } else { n }, how.returns && !outside),
         _ => panic!("{}", row.name),
     };
-    let buffer = row.name.contains("_buffer_");
+    let atomic = matches!(access, Access::Atomic(..));
+    let glc = if atomic && returns { " glc" } else { "" };
     let base = if buffer { "s[8:11]" } else { "s[8:9]" };
     // Offsets are bytes, but dwords on GFX6 and GFX7.
     let offset = if matches!(cpu, "gfx600" | "gfx700") { 2 } else { 8 };
-    let text =
-        format!("{} {}, {base}, {offset}{glc}\ns_waitcnt lgkmcnt(0)", row.name, registers('s', 16, data));
-    let at = format!("`{text}` for {cpu} on {}", simd.name());
+    let registers = registers('s', 16, data / 4);
+    let text = format!("{} {registers}, {base}, {offset}{glc}\ns_waitcnt lgkmcnt(0)", row.name);
+    let about = format!("`{text}` for {cpu} on {}", how.simd.name());
     let mut memory: Vec<u8> = (0..128).map(|_| random.next() as u8).collect();
-    let mut machine = Machine::new(cpu, simd, &text, 0);
+    let mut machine = Machine::new(cpu, how.simd, &text, 0);
     let address = machine.buffer(&memory);
     let mut wave = machine.wave();
     wave.set_exec(0); // scalar instructions do not care
     wave.set_sgpr64(8, address);
-    wave.set_sgpr(10, 128);
+    // The last dword is out of range, or all of it.
+    let size = match (outside, atomic) {
+        (false, _) => 128,
+        (true, true) => 8,
+        (true, false) => 8 + data - 4,
+    };
+    wave.set_sgpr(10, size as u32);
     wave.set_sgpr(11, 0x0002_4fac);
     for r in 12..40 {
         wave.set_sgpr(r, random.edgy(32) as u32);
     }
     let word = |m: &[u8], at: usize| u32::from_le_bytes(m[at..at + 4].try_into().expect("four bytes"));
     if let Access::Atomic("cmpswap", n) = access
-        && random.next().is_multiple_of(2)
+        && random.one_in(2)
     {
         for i in 0..n / 4 {
             wave.set_sgpr((16 + n / 4 + i) as u32, word(&memory, 8 + 4 * i));
         }
     }
     let mut sgprs: Vec<u32> = (0..40).map(|r| wave.sgpr(r)).collect();
-    match access {
-        Access::Load(n, ..) => (0..n / 4).for_each(|i| sgprs[16 + i] = word(&memory, 8 + 4 * i)),
-        Access::Store(n, _) => (0..n / 4).for_each(|i| {
-            memory[8 + 4 * i..12 + 4 * i].copy_from_slice(&sgprs[16 + i].to_le_bytes());
-        }),
-        Access::Atomic(op, n) => {
-            let pair = |low: u32, high: u32| u64::from(low) | if n == 8 { u64::from(high) << 32 } else { 0 };
-            let old = pair(word(&memory, 8), word(&memory, 12));
-            let second = 16 + n / 4;
-            let new = apply(op, n, old, pair(sgprs[16], sgprs[17]), pair(sgprs[second], sgprs[second + 1]));
-            memory[8..8 + n].copy_from_slice(&new.to_le_bytes()[..n]);
-            (0..n / 4).for_each(|i| sgprs[16 + i] = (old >> (32 * i)) as u32);
+    for i in 0..data / 4 {
+        let at = 8 + 4 * i..12 + 4 * i;
+        let inside = at.end <= size;
+        match access {
+            Access::Load(..) => sgprs[16 + i] = if inside { word(&memory, at.start) } else { 0 },
+            Access::Store(..) if inside => memory[at].copy_from_slice(&sgprs[16 + i].to_le_bytes()),
+            _ => {}
         }
-        _ => {}
     }
-    assert_eq!(machine.run(&mut wave), Event::End, "{at}");
-    assert_eq!(machine.read(address, 128), memory, "memory after {at}");
+    if let Access::Atomic(op, n) = access
+        && !outside
+    {
+        let pair = |low: u32, high: u32| u64::from(low) | if n == 8 { u64::from(high) << 32 } else { 0 };
+        let old = pair(word(&memory, 8), word(&memory, 12));
+        let second = 16 + n / 4;
+        let new = apply(op, n, old, pair(sgprs[16], sgprs[17]), pair(sgprs[second], sgprs[second + 1]));
+        memory[8..8 + n].copy_from_slice(&new.to_le_bytes()[..n]);
+        (0..n / 4).filter(|_| returns).for_each(|i| sgprs[16 + i] = (old >> (32 * i)) as u32);
+    }
+    assert_eq!(machine.run(&mut wave), Event::End, "{about}");
+    assert_eq!(machine.read(address, 128), memory, "memory after {about}");
     for (r, wanted) in sgprs.iter().enumerate() {
-        assert_eq!(wave.sgpr(r as u32), *wanted, "s{r} after {at}");
+        assert_eq!(wave.sgpr(r as u32), *wanted, "s{r} after {about}");
     }
 }
 
@@ -584,16 +396,18 @@ fn every_plain_access() {
             }
             let access = access(row).unwrap_or_else(|| panic!("what does {} do?", row.name));
             for simd in Simd::available() {
-                for _ in 0..3 {
+                for round in 0..4 {
+                    let (returns, scalar_base) = (round % 2 == 0, round >= 2);
+                    let how = How { simd, returns, scalar_base, outside: round == 3 };
                     if scalar_memory {
-                        scalar(cpu, simd, row, access, &mut random);
+                        scalar(cpu, row, access, how, &mut random);
                     } else {
-                        vector(cpu, simd, row, access, &mut random);
+                        vector(cpu, row, access, how, &mut random);
                     }
                     count += 1;
                 }
             }
         }
     }
-    assert!(count > 5000, "{count} accesses");
+    assert!(count > 6000, "{count} accesses");
 }

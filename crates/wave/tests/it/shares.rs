@@ -1,6 +1,7 @@
 //! Data share: operands that are both in memory, and GDS, which does what LDS does.
 
 use crate::harness::{Machine, Random, target};
+use crate::reference::{Access, access, apply};
 use wavemill_isa::{Enc, ROWS, Role, flag};
 use wavemill_wave::{Event, Simd};
 
@@ -15,62 +16,16 @@ fn fill(machine: &Machine, bytes: &[u8]) {
     }
 }
 
-type Meaning = fn(u64, u64) -> u64;
-
-fn f(x: u64) -> f32 {
-    f32::from_bits(x as u32)
-}
-
-fn d(x: u64) -> f64 {
-    f64::from_bits(x)
-}
-
-/// Memory's new value from the old one and the other operand, as the GFX8 manual writes it.
-const SRC2: [(&str, u32, Meaning); 31] = [
-    ("ds_add_src2_u32", 4, |a, b| a + b),
-    ("ds_sub_src2_u32", 4, |a, b| a.wrapping_sub(b)),
-    ("ds_rsub_src2_u32", 4, |a, b| b.wrapping_sub(a)),
-    ("ds_inc_src2_u32", 4, |a, b| if a >= b { 0 } else { a + 1 }),
-    ("ds_dec_src2_u32", 4, |a, b| if a == 0 || a > b { b } else { a - 1 }),
-    ("ds_min_src2_i32", 4, |a, b| (a as i32).min(b as i32) as u64),
-    ("ds_max_src2_i32", 4, |a, b| (a as i32).max(b as i32) as u64),
-    ("ds_min_src2_u32", 4, |a, b| a.min(b)),
-    ("ds_max_src2_u32", 4, |a, b| a.max(b)),
-    ("ds_and_src2_b32", 4, |a, b| a & b),
-    ("ds_or_src2_b32", 4, |a, b| a | b),
-    ("ds_xor_src2_b32", 4, |a, b| a ^ b),
-    ("ds_write_src2_b32", 4, |_, b| b),
-    ("ds_min_src2_f32", 4, |a, b| if f(b) < f(a) { b } else { a }),
-    ("ds_max_src2_f32", 4, |a, b| if f(b) > f(a) { b } else { a }),
-    ("ds_add_src2_f32", 4, |a, b| (f(a) + f(b)).to_bits() as u64),
-    ("ds_add_src2_u64", 8, |a, b| a.wrapping_add(b)),
-    ("ds_sub_src2_u64", 8, |a, b| a.wrapping_sub(b)),
-    ("ds_rsub_src2_u64", 8, |a, b| b.wrapping_sub(a)),
-    ("ds_inc_src2_u64", 8, |a, b| if a >= b { 0 } else { a + 1 }),
-    ("ds_dec_src2_u64", 8, |a, b| if a == 0 || a > b { b } else { a - 1 }),
-    ("ds_min_src2_i64", 8, |a, b| (a as i64).min(b as i64) as u64),
-    ("ds_max_src2_i64", 8, |a, b| (a as i64).max(b as i64) as u64),
-    ("ds_min_src2_u64", 8, |a, b| a.min(b)),
-    ("ds_max_src2_u64", 8, |a, b| a.max(b)),
-    ("ds_and_src2_b64", 8, |a, b| a & b),
-    ("ds_or_src2_b64", 8, |a, b| a | b),
-    ("ds_xor_src2_b64", 8, |a, b| a ^ b),
-    ("ds_write_src2_b64", 8, |_, b| b),
-    ("ds_min_src2_f64", 8, |a, b| if d(b) < d(a) { b } else { a }),
-    ("ds_max_src2_f64", 8, |a, b| if d(b) > d(a) { b } else { a }),
-];
-
 /// The distance comes from the instruction, positive and negative, or from the address; one lane's operand is out of
 /// range and reads as zero, one lane writes out of range, every fourth lane is inactive.
 #[test]
 fn second_operands_in_memory() {
     let mut random = Random(21);
     for cpu in ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908"] {
-        for (name, bytes, meaning) in SRC2 {
-            let row = ROWS.iter().find(|r| r.name == name).expect("a row");
-            if row.opcode_at(target(cpu).level()).is_none() {
-                continue;
-            }
+        let level = target(cpu).level();
+        for row in ROWS.iter().filter(|r| r.enc == Enc::Ds && r.opcode_at(level).is_some()) {
+            let Some(Access::Src2(op, bytes)) = access(row) else { continue };
+            let (name, bytes) = (row.name, bytes as u32);
             for (offset, gds) in [(512i32, false), (-300, false), (0x8000, false), (512, true)] {
                 let share = if gds { " gds" } else { "" };
                 let text = format!(
@@ -119,7 +74,7 @@ fn second_operands_in_memory() {
                         continue;
                     }
                     let (a, b) = (get(&want, to), get(&want, to + 4 * distance));
-                    let new = meaning(a, b).to_le_bytes();
+                    let new = apply(op, bytes as usize, a, b, 0).to_le_bytes();
                     want[to as usize..(to + bytes as i64) as usize].copy_from_slice(&new[..bytes as usize]);
                 }
                 assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {text}");
@@ -204,132 +159,5 @@ fn gds_is_like_lds() {
             seen += 1;
         }
         assert!(seen > 100, "{cpu}: {seen}");
-    }
-}
-
-/// The new value from memory, the first and the second datum, and the width.
-type Combine = fn(u64, u64, u64, u32) -> u64;
-
-/// Data-share atomics (manual 12.12).
-const ATOMICS: [(&str, &str, Combine); 21] = [
-    ("add", "u", |m, d, _, _| m.wrapping_add(d)),
-    ("sub", "u", |m, d, _, _| m.wrapping_sub(d)),
-    ("rsub", "u", |m, d, _, _| d.wrapping_sub(m)),
-    ("inc", "u", |m, d, _, _| if m >= d { 0 } else { m + 1 }),
-    ("dec", "u", |m, d, _, _| if m == 0 || m > d { d } else { m - 1 }),
-    ("min", "i", |m, d, _, b| if signed(d, b) < signed(m, b) { d } else { m }),
-    ("max", "i", |m, d, _, b| if signed(d, b) > signed(m, b) { d } else { m }),
-    ("min", "u", |m, d, _, _| m.min(d)),
-    ("max", "u", |m, d, _, _| m.max(d)),
-    ("and", "b", |m, d, _, _| m & d),
-    ("or", "b", |m, d, _, _| m | d),
-    ("xor", "b", |m, d, _, _| m ^ d),
-    ("mskor", "b", |m, d, e, _| m & !d | e),
-    ("wrxchg", "b", |_, d, _, _| d),
-    ("write", "b", |_, d, _, _| d),
-    ("cmpst", "b", |m, d, e, _| if m == d { e } else { m }),
-    ("cmpst", "f", |m, d, e, _| if m == d { e } else { m }),
-    ("min", "f", |m, d, _, b| if value(d, b) < value(m, b) { d } else { m }),
-    ("max", "f", |m, d, _, b| if value(d, b) > value(m, b) { d } else { m }),
-    ("add", "f", |m, d, _, b| match b {
-        32 => (f(m) + f(d)).to_bits() as u64,
-        _ => (self::d(m) + self::d(d)).to_bits(),
-    }),
-    ("wrap", "b", |m, d, e, _| if m >= d { m - d } else { m.wrapping_add(e) }),
-];
-
-fn signed(x: u64, bits: u32) -> i64 {
-    ((x << (64 - bits)) as i64) >> (64 - bits)
-}
-
-fn value(x: u64, bits: u32) -> f64 {
-    if bits == 32 { f(x) as f64 } else { d(x) }
-}
-
-/// Every atomic on LDS, with and without a returned value; one lane is out of range, some are inactive.
-#[test]
-fn lds_atomics() {
-    let mut random = Random(23);
-    for cpu in ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"] {
-        let level = target(cpu).level();
-        let mut seen = 0;
-        for (stem, kind, meaning) in ATOMICS {
-            for bits in [32u32, 64] {
-                for rtn in ["", "_rtn"] {
-                    let name = format!("ds_{stem}{rtn}_{kind}{bits}");
-                    let Some(row) = ROWS.iter().find(|r| r.name == name && r.opcode_at(level).is_some())
-                    else {
-                        continue;
-                    };
-                    let (bytes, float) = (bits as usize / 8, kind == "f");
-                    let registers = |first: usize| match bytes {
-                        4 => format!("v{first}"),
-                        _ => format!("v[{first}:{}]", first + 1),
-                    };
-                    let mut operands = Vec::new();
-                    if !rtn.is_empty() {
-                        operands.push(registers(20));
-                    }
-                    operands.push("v0".into());
-                    operands.push(registers(4));
-                    if row.operand(Role::Data1).is_some() {
-                        operands.push(registers(6));
-                    }
-                    let text = format!("{name} {} offset:16", operands.join(", "));
-                    let machine = Machine::new(cpu, Simd::detect(), &text, SIZE);
-                    let mut number = || {
-                        let r = random.edgy(bits);
-                        let top = bits - 8;
-                        if float { r & !(0xff << top) | (0x40 | r & 0x80) << top } else { r }
-                    };
-                    let memory: Vec<u8> = (0..SIZE as usize / bytes)
-                        .flat_map(|_| number().to_le_bytes()[..bytes].to_vec())
-                        .collect();
-                    fill(&machine, &memory);
-                    let mut wave = machine.wave();
-                    wave.set_sgpr(124, SIZE);
-                    let exec = 0x7fff_ffff_fff0_ffff;
-                    wave.set_exec(exec);
-                    let mut want = memory.clone();
-                    let mut returned = [0u64; 64];
-                    for (lane, returned) in returned.iter_mut().enumerate() {
-                        let at = if lane == 40 { SIZE as usize - 16 } else { lane * bytes };
-                        wave.vgpr_mut(0).unwrap()[lane] = at as u32;
-                        let place = at + 16..at + 16 + bytes;
-                        let inside = place.end <= SIZE as usize;
-                        let mut m = [0; 8];
-                        if inside {
-                            m[..bytes].copy_from_slice(&memory[place.clone()]);
-                        }
-                        let m = u64::from_le_bytes(m);
-                        let (mut a, b) = (number(), number());
-                        if stem == "cmpst" && lane % 2 == 0 {
-                            a = m;
-                        }
-                        for i in 0..bytes / 4 {
-                            wave.vgpr_mut(4 + i as u16).unwrap()[lane] = (a >> (32 * i)) as u32;
-                            wave.vgpr_mut(6 + i as u16).unwrap()[lane] = (b >> (32 * i)) as u32;
-                        }
-                        if exec >> lane & 1 == 0 {
-                            continue;
-                        }
-                        *returned = m;
-                        if inside {
-                            want[place].copy_from_slice(&meaning(m, a, b, bits).to_le_bytes()[..bytes]);
-                        }
-                    }
-                    assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {text}");
-                    assert!(machine.group.lds.snapshot() == want, "{cpu} {text}");
-                    for (lane, want) in returned.into_iter().enumerate().filter(|_| !rtn.is_empty()) {
-                        for i in 0..bytes / 4 {
-                            let got = wave.vgpr(20 + i as u16).unwrap()[lane];
-                            assert_eq!(got, (want >> (32 * i)) as u32, "{cpu} {text} lane {lane}");
-                        }
-                    }
-                    seen += 1;
-                }
-            }
-        }
-        assert!(seen >= 70, "{cpu}: {seen}");
     }
 }
