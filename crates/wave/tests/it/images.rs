@@ -722,7 +722,7 @@ fn random_descriptors() {
                     levels: [low, r() % 5],
                     select: r() & 0xfff,
                     tiling,
-                    ..Resource::new(base, 8 + r() % 8, 1 + r() % 22, r() % 10, size)
+                    ..Resource::new(base, 8 + r() % 8, 1 + r() % 42, r() % 10, size)
                 }
                 .set(&mut wave, cpu);
             }
