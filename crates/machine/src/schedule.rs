@@ -7,12 +7,14 @@
 //! A wave whose scalar state is the same after a turn as before it most likely waits. Its work-group is parked at
 //! once, a new one is started instead if there is room, and its next turns are short: a barrier across a grid of
 //! hundreds of work-groups costs each of them a few hundred instructions. A wrong guess costs time, nothing else.
+//!
+//! Work-groups whose waves wait for their turn at an ordered counter are not tried before it has come.
 
 use crate::dispatch::{Control, Tell};
 use crate::launch::Plan;
 use crate::memory::Allocations;
 use crate::watch;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -127,6 +129,17 @@ impl Group {
     }
 }
 
+impl Group {
+    fn waiting(&self) -> impl Iterator<Item = &Wave> {
+        self.waves.iter().zip(&self.states).filter(|(_, s)| **s == State::Ready).map(|(w, _)| w)
+    }
+
+    /// Nothing can go on before its turn at an ordered counter has come.
+    fn awaits_turn(&self) -> bool {
+        self.waiting().next().is_some() && self.waiting().all(|w| w.awaited_turn().is_some())
+    }
+}
+
 enum Ran {
     Finished,
     Parked,
@@ -136,6 +149,9 @@ enum Ran {
 #[derive(Default)]
 struct Shared {
     parked: VecDeque<Group>,
+    /// Work-groups that wait for their turn at an ordered counter, by the place of their first wave. They cannot go on
+    /// before earlier ones, so nobody tries.
+    ordered: BTreeMap<u64, Group>,
     /// Work-groups that ended: their memory serves the next.
     spare: Vec<Group>,
     slots: u32,
@@ -274,8 +290,22 @@ impl Job {
         std::mem::take(&mut shared.outcome)
     }
 
+    /// A work-group whose turn at an ordered counter has come.
+    fn take_turn(&self, order: &Order) -> Option<Group> {
+        let mut shared = self.lock();
+        let place = order.find(|(counter, place)| {
+            let (first, group) = shared.ordered.range(..=place).next_back()?;
+            let mut waves = group.waiting();
+            waves.any(|w| w.place == place && w.awaited_turn() == Some(counter)).then_some(*first)
+        })?;
+        shared.ordered.remove(&place)
+    }
+
     /// The next work-group to run: a new one, or when some are parked, each of them in turn before a new one.
     fn take(&self, local: &mut Local) -> Option<Group> {
+        if let Some(group) = self.order.as_ref().and_then(|order| self.take_turn(order)) {
+            return Some(group);
+        }
         if self.parked.load(Ordering::Acquire) > 0 {
             let mut shared = self.lock();
             let turn_is_new = shared.starve || shared.turns >= shared.parked.len();
@@ -302,6 +332,12 @@ impl Job {
             let group = shared.parked.pop_front()?;
             self.parked.fetch_sub(1, Ordering::Release);
             Some(group)
+        })
+        .or_else(|| {
+            // Others run those whose turn it is. Somebody has to look at the time meanwhile.
+            drop(shared);
+            std::thread::yield_now();
+            self.lock().ordered.pop_first().map(|(_, group)| group)
         })
     }
 
@@ -381,6 +417,11 @@ impl Job {
 
     fn park(&self, group: Group) {
         let mut shared = self.lock();
+        if self.order.is_some() && group.awaits_turn() {
+            let first = group.waves[0].place;
+            shared.ordered.insert(first, group);
+            return;
+        }
         let alone = shared.parked.is_empty();
         let waits = group.waits;
         shared.starve = waits || group.parked > 2;

@@ -66,12 +66,18 @@ impl Passed {
 #[derive(Clone, Debug)]
 pub struct Turns {
     counters: Box<[Passed; 64]>,
+    /// Counters that somebody has asked for, one bit each.
+    used: u64,
     done: Passed,
 }
 
 impl Default for Turns {
     fn default() -> Turns {
-        Turns { counters: Box::new(std::array::from_fn(|_| Passed::default())), done: Passed::default() }
+        Turns {
+            counters: Box::new(std::array::from_fn(|_| Passed::default())),
+            used: 0,
+            done: Passed::default(),
+        }
     }
 }
 
@@ -80,8 +86,19 @@ impl Turns {
     /// released the counter itself does not wait again.
     pub fn may_count(&mut self, wave: u64, count: Count) -> bool {
         let counter = &mut self.counters[count.counter as usize % 64];
+        self.used |= 1 << (count.counter % 64);
         counter.settle(&self.done);
         wave <= counter.below || counter.early.contains(&wave)
+    }
+
+    /// The counters in use, each with the wave whose turn it is: the only one that may have waited and need not any more.
+    pub fn now(&mut self) -> impl Iterator<Item = (u8, u64)> + '_ {
+        let (used, done) = (self.used, &self.done);
+        let counters = (0u8..).zip(self.counters.iter_mut()).filter(move |(i, _)| used >> i & 1 != 0);
+        counters.map(move |(i, counter)| {
+            counter.settle(done);
+            (i, counter.below)
+        })
     }
 
     /// A wave has counted.
@@ -127,6 +144,7 @@ mod tests {
         // It has not been released.
         assert!(!turns.may_count(1, release));
         turns.counted(0, release);
+        assert_eq!(turns.now().collect::<Vec<_>>(), [(0, 1)]);
         assert!(turns.may_count(1, release) && !turns.may_count(2, release));
         // The other counters are still wave 0's.
         assert!(!turns.may_count(1, count(3, true, false)));
@@ -139,6 +157,7 @@ mod tests {
         assert!(turns.may_count(0, release));
         turns.ended(0);
         assert!(turns.may_count(4, count(3, true, false)));
+        assert_eq!(turns.now().collect::<Vec<_>>(), [(0, 4), (3, 4)]);
         assert_eq!(turns.done.below, 4);
         assert!(turns.done.early.is_empty());
     }

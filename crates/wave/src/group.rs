@@ -113,6 +113,12 @@ impl Order {
         self.turns().counted(wave, count);
     }
 
+    /// The first of the counters in use, with the [`place`](crate::Wave::place) of the wave whose turn it is there, for which
+    /// something is found.
+    pub fn find<R>(&self, f: impl FnMut((u8, u64)) -> Option<R>) -> Option<R> {
+        self.turns().now().find_map(f)
+    }
+
     /// A wave, by its [`place`](crate::Wave::place), has ended: nobody waits for it any more.
     pub fn ended(&self, wave: u64) {
         self.turns().ended(wave);

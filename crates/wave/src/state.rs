@@ -100,6 +100,7 @@ pub struct Wave {
     pub hw_id: u32,
     /// Number of the wave among those of its dispatch, in the order of their launch.
     pub place: u64,
+    pub(crate) turn: Option<u8>,
     /// Work-group's LDS allocation in bytes, as LDS_ALLOC shows it.
     pub lds_bytes: u32,
     /// Bytes of scratch each lane has. Accesses beyond it fault.
@@ -137,6 +138,7 @@ impl Wave {
             host_trap: 0,
             hw_id: 0,
             place: 0,
+            turn: None,
             lds_bytes: 0,
             scratch_bytes: 0,
             clock: Clock::Host,
@@ -173,6 +175,7 @@ impl Wave {
         self.host_trap = 0;
         self.hw_id = 0;
         self.place = 0;
+        self.turn = None;
         self.lds_bytes = 0;
         self.scratch_bytes = 0;
         self.counters = Counters::default();
@@ -190,6 +193,11 @@ impl Wave {
         if let Some((id, ticket)) = self.ticket.take() {
             group.global.sync(id, |r| r.abandon(ticket));
         }
+    }
+
+    /// The ordered counter at which the wave waits for its turn.
+    pub fn awaited_turn(&self) -> Option<u8> {
+        self.turn
     }
 
     /// How many registers the wave has.

@@ -152,6 +152,61 @@ fn counters_have_their_own_turns() {
     assert_eq!(found[..60], wanted);
 }
 
+/// The first wave keeps its turn at counter 0 until the last one, which waits at no counter of the first one's, has
+/// written; those between wait for their turn.
+#[test]
+fn waves_that_wait_for_their_turn_do_not_stop_others() {
+    for threads in [1, 3] {
+        let (machine, buffer) = machine("gfx900", threads);
+        buffer.write(0, &[0; 4096]);
+        let code = format!(
+            "v_mov_b32 v0, 0
+             v_mov_b32 v2, 1
+             ds_ordered_count v3, v2 offset:{other} gds
+             s_cmp_eq_u32 s6, 19
+             s_cbranch_scc0 first
+             global_store_dword v0, v2, s[4:5] offset:4000
+             first:
+             ds_ordered_count v3, v2 offset:{HOLD} gds
+             s_waitcnt 0
+             spin:
+             global_load_dword v4, v0, s[4:5] offset:4000 glc
+             s_waitcnt 0
+             v_readfirstlane_b32 s8, v4
+             s_cmp_eq_u32 s8, 0
+             s_cbranch_scc1 spin
+             ds_ordered_count v5, v2 offset:{DONE} gds
+             s_waitcnt 0
+             global_store_dword v1, v5, s[4:5]",
+            other = RELEASE + 4,
+        );
+        let found = run(&machine, object("gfx900", &source(1, &code)), &[20 * 64], &[64], &buffer);
+        let wanted: Vec<u32> = (0..20).map(|n| 2 * n + 1).collect();
+        assert_eq!(found[..20], wanted, "{threads} threads");
+    }
+}
+
+/// Wave 0 meets wave 1 at a barrier, wave 1 wants to count first: neither can go on, but time does.
+#[test]
+fn what_cannot_go_on_runs_out_of_time() {
+    let (machine, buffer) = machine("gfx900", 2);
+    let code = format!(
+        "v_mov_b32 v2, 1
+         s_cmp_eq_u32 s6, 0
+         s_cbranch_scc1 meet
+         ds_ordered_count v3, v2 offset:{DONE} gds
+         meet:
+         s_barrier"
+    );
+    let how = Launch {
+        values: vec![Value::Pointer(buffer.start())],
+        timeout: Some(Duration::from_millis(200)),
+        ..sizes(&[512], &[128])
+    };
+    let done = launch(&machine, object("gfx900", &source(2, &code)), &how).unwrap();
+    assert_eq!(done.fault.map(|f| f.kind), Some("timeout"));
+}
+
 /// `amd_kernel_code_t` can ask for the wave's number in the work-group info (AMDGPU guide, "Initial Kernel Execution
 /// State"): bits 16:6. Work-groups at the edges of a grid have fewer waves.
 #[test]

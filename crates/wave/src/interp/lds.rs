@@ -407,8 +407,10 @@ impl Exec<'_> {
         if let Some(order) = &self.group.order
             && !order.may_count(place, count)
         {
+            self.wave.turn = Some(count.counter);
             return false;
         }
+        self.wave.turn = None;
         let exec = self.wave.exec();
         let data = self.lane(inst.src[0], 0, exec.trailing_zeros() as usize & 63);
         // The lower half of M0 is no size here.

@@ -118,6 +118,7 @@ impl Interp {
 
 impl Engine for Interp {
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
+        wave.turn = None;
         if let Some(event) = wave.attend() {
             return event;
         }
