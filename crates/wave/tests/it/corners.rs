@@ -1,4 +1,5 @@
-//! Corners that every instruction of a family has in common: no active lanes, resources of zeros.
+//! Corners that every instruction of a family has in common: no active lanes, resources of zeros. They say little about
+//! what an instruction does, and are no evidence of it: the waves have no witness.
 
 use crate::harness::{Machine, Random, target};
 use wavemill_isa::encoding::bits;
@@ -53,6 +54,7 @@ fn no_lanes_no_effect() {
             }
             let machine = Machine::new(cpu, Simd::detect(), &words(&inst), 64);
             let mut wave = machine.wave();
+            wave.observer = None;
             (0..102).for_each(|s| wave.set_sgpr(s, random.edgy(32) as u32));
             for r in 0..192 {
                 let Some(lanes) = wave.vgpr_mut(r) else { continue };
@@ -103,6 +105,7 @@ fn null_buffers() {
                 }
                 let machine = Machine::new(cpu, Simd::detect(), &words(&inst), 64);
                 let mut wave = machine.wave();
+                wave.observer = None;
                 (4..8).for_each(|s| wave.set_sgpr(s, 0));
                 for r in 20..28 {
                     *wave.vgpr_mut(r).unwrap() = [0x5a5a_a5a5; 64];
@@ -127,5 +130,43 @@ fn null_buffers() {
             }
         }
         assert!(seen > 150, "{cpu}: {seen}");
+    }
+}
+
+/// Images without a resource: the same, for loads, samples, gathers, atomics and questions about them.
+#[test]
+fn null_images() {
+    for cpu in CPUS {
+        let level = target(cpu).level();
+        let mut seen = 0;
+        for row in ROWS.iter().filter(|r| r.enc == Enc::Mimg && r.opcode_at(level).is_some()) {
+            let stores = row.operand(Role::Vdata).is_some_and(|o| o.access == Access::Read);
+            let mut inst = Inst::new(row, Form::Base, level);
+            for (role, register) in [(Role::Vaddr, 0), (Role::Vdata, 20), (Role::Srsrc, 8)] {
+                inst.set(role, register);
+            }
+            if row.operand(Role::Ssamp).is_some() {
+                inst.set(Role::Ssamp, 16);
+            }
+            inst.put(bits::MIMG_DMASK, if row.name.contains("cmpswap") { 3 } else { 1 });
+            inst.put(bits::MIMG_GLC, row.has(flag::ATOMIC).into());
+            let machine = Machine::new(cpu, Simd::detect(), &words(&inst), 64);
+            let mut wave = machine.wave();
+            wave.observer = None;
+            (8..20).for_each(|s| wave.set_sgpr(s, 0));
+            for r in 0..16 {
+                *wave.vgpr_mut(r).unwrap() = std::array::from_fn(|l| l as u32);
+            }
+            *wave.vgpr_mut(20).unwrap() = [0x5a5a_a5a5; 64];
+            let exec = 0x7fff_ffff_ffff_fff0;
+            wave.set_exec(exec);
+            assert_eq!(machine.run(&mut wave), Event::End, "{} on {cpu}", row.name);
+            for (lane, got) in wave.vgpr(20).unwrap().iter().enumerate() {
+                let kept = stores || exec >> lane & 1 == 0;
+                assert_eq!(*got, if kept { 0x5a5a_a5a5 } else { 0 }, "{} on {cpu}, lane {lane}", row.name);
+            }
+            seen += 1;
+        }
+        assert!(seen > 20, "{cpu}: {seen}");
     }
 }

@@ -2,6 +2,8 @@
 //! by lane, and not taken from the crate.
 
 use crate::harness::{Machine, Random};
+use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
+use rustc_apfloat::{Float, FloatConvert, Round};
 use wavemill_wave::{Event, Simd};
 
 /// name, m, k, blocks, element: (bits, float)
@@ -231,4 +233,144 @@ fn broadcasts() {
             }
         }
     }
+}
+
+/// Zeros of both signs, denormals, the least and the largest normal numbers, ordinary ones, infinities and NaNs.
+fn special<F: Float>(random: &mut Random, exponent: u32, fraction: u32) -> u64 {
+    let infinity = ((1u64 << exponent) - 1) << fraction;
+    let least = 1u64 << fraction;
+    let any = random.next() & (least - 1);
+    let magnitude = match random.below(16) {
+        0 | 1 => 0,
+        2 => any,
+        3 => least - 1,
+        4 => least | any,
+        5 => infinity - 1,
+        6 => infinity,
+        7 => infinity | any | 1,
+        // Not far from where products of two are denormal.
+        8..=10 => ((1 << (exponent - 2)) + random.below(3) - 1) << fraction | any,
+        _ => ((1 << (exponent - 1)) - 2 + random.below(3)) << fraction | any,
+    };
+    debug_assert_eq!(F::BITS as u32, 1 + exponent + fraction);
+    magnitude | (random.next() & 1) << (exponent + fraction)
+}
+
+/// One product and a sum, fused, as IEEE 754 has it. `flush` is for what goes in and what comes out.
+fn fused<T: Float + FloatConvert<F>, F: Float>(a: u64, b: u64, c: u64, flush: [bool; 2]) -> F {
+    fn input<F: Float>(bits: u64, flush: bool) -> F {
+        let x = F::from_bits(bits as u128);
+        if flush && x.is_denormal() { if x.is_negative() { -F::ZERO } else { F::ZERO } } else { x }
+    }
+    let widen = |bits| input::<T>(bits, flush[0]).convert(&mut false).value;
+    let (a, b, c): (F, F, F) = (widen(a), widen(b), input(c, flush[0]));
+    let r = a.mul_add_r(b, c, Round::NearestTiesToEven).value;
+    input(r.to_bits() as u64, flush[1])
+}
+
+/// Denormals: f32 by MODE, 16 bits flushed, f64 kept (manual 7.1); the round mode does not matter, nor do EXEC's bits. Only
+/// the first products are not zero, so that the order of the sum does not matter, either.
+#[test]
+fn special_numbers() {
+    let mut random = Random(61);
+    for case in CASES.iter().filter(|c| c.4 != "i8") {
+        let &(name, m, k, blocks, element) = case;
+        for cpu in ["gfx908", "gfx90a"] {
+            if cpu == "gfx908" && (element == "f64" || name.ends_with("1k")) {
+                continue;
+            }
+            for denormals in 0..4u32 {
+                let (bits, wide) = match element {
+                    "f64" => (64, 2),
+                    "f32" => (32, 1),
+                    _ => (16, 1),
+                };
+                let flush = match element {
+                    "f32" => [denormals & 1 == 0, denormals & 2 == 0],
+                    "f64" => [false; 2],
+                    _ => [true; 2],
+                };
+                let per = (m * k * blocks / 64).max(1);
+                let (ab, cd) = ((per * bits).div_ceil(32), m * m * blocks / 64 * wide);
+                let range = |kind: &str, first: usize, n: usize| match n {
+                    1 => format!("{kind}{first}"),
+                    n => format!("{kind}[{first}:{}]", first + n - 1),
+                };
+                let d = range("a", 0, cd);
+                let text = format!("{name} {d}, {}, {}, {d}", range("v", 0, ab), range("v", 8, ab));
+                let machine = Machine::new(cpu, Simd::detect(), &text, 0);
+                let mut wave = machine.wave();
+                wave.mode = 0x302 | denormals << 4;
+                wave.set_exec(random.next() | 1);
+                let first = wave.shape().vgprs;
+                let mut number = |element: &str| match element {
+                    "f64" => special::<Double>(&mut random, 11, 52),
+                    "f32" => special::<Single>(&mut random, 8, 23),
+                    "f16" => special::<Half>(&mut random, 5, 10),
+                    _ => special::<BFloat>(&mut random, 8, 7),
+                };
+                let mut matrices = [vec![vec![0u64; m]; blocks], vec![vec![0; m]; blocks]];
+                for (matrix, base) in matrices.iter_mut().zip([0u16, 8]) {
+                    for lane in 0..64 {
+                        for e in 0..per {
+                            let (i, kk, block) = a_element(m, k, blocks, element, lane, e);
+                            let value = if kk == 0 { number(element) } else { 0 };
+                            for w in 0..wide {
+                                let register = wave.vgpr_mut(base + (e * bits / 32 + w) as u16).unwrap();
+                                register[lane] |= ((value >> (32 * w)) as u32) << (e * bits % 32);
+                            }
+                            if kk == 0 {
+                                matrix[block][i] = value;
+                            }
+                        }
+                    }
+                }
+                let mut sums = Vec::new();
+                for register in 0..cd / wide {
+                    for lane in 0..64 {
+                        let value = number(if wide == 2 { "f64" } else { "f32" });
+                        for w in 0..wide {
+                            let at = first + (register * wide + w) as u16;
+                            wave.vgpr_mut(at).unwrap()[lane] = (value >> (32 * w)) as u32;
+                        }
+                        sums.push((register, lane, value));
+                    }
+                }
+                assert_eq!(machine.run(&mut wave), Event::End, "{text}");
+                for (register, lane, c) in sums {
+                    let (i, j, block) = d_element(m, element, register, lane);
+                    let (a, b) = (matrices[0][block][i], matrices[1][block][j]);
+                    let got = (0..wide).fold(0, |v, w| {
+                        let at = first + (register * wide + w) as u16;
+                        v | (wave.vgpr(at).unwrap()[lane] as u64) << (32 * w)
+                    });
+                    let (want, nan) = match element {
+                        "f64" => outcome(fused::<Double, Double>(a, b, c, flush), k),
+                        "f32" => outcome(fused::<Single, Single>(a, b, c, flush), k),
+                        "f16" => outcome(fused::<Half, Single>(a, b, c, flush), k),
+                        _ => outcome(fused::<BFloat, Single>(a, b, c, flush), k),
+                    };
+                    let at = format!("{text} on {cpu}, MODE {:#x}: {a:#x} {b:#x} {c:#x}", wave.mode);
+                    // A denormal may be a partial result that goes in again.
+                    let open = k > 1 && flush == [true, false] && want << 33 != 0 && want << 33 >> 56 == 0;
+                    if open && got << 33 == 0 {
+                        continue;
+                    }
+                    if nan {
+                        let infinity = if wide == 2 { 0x7ff << 52 } else { 0xff << 23 };
+                        let sign = if wide == 2 { 1 << 63 } else { 1 << 31 };
+                        assert!(got & !sign > infinity, "{at} gave {got:#x}, not a NaN");
+                    } else {
+                        assert_eq!(got, want, "{at} gave {got:#x}, not {want:#x}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A result's bits and whether it is a NaN. Products of zeros that follow make -0 into +0.
+fn outcome<F: Float>(r: F, k: usize) -> (u64, bool) {
+    let r = if k > 1 && r.is_zero() { F::ZERO } else { r };
+    (r.to_bits() as u64, r.is_nan())
 }
