@@ -142,6 +142,14 @@ fn text_comes_before_the_fault_it_explains() {
 }
 
 #[test]
+fn assembly_can_print() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/printf.s");
+    let output = wavemill(&["run", &file.display().to_string()]);
+    let want: String = (0..8).map(|i| format!("{i} squared is {}\n", i * i)).collect();
+    assert_eq!(printed(&output, "squares"), want);
+}
+
+#[test]
 fn json_has_the_text() {
     let file = fixtures().join("printf.gfx90a.clang-19.v5.O2.hsaco");
     let output = run(&file, "items", 2, 2, &["--arg", "u32:2", "--json", "--repeat", "2"]);

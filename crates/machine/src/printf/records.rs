@@ -48,9 +48,14 @@ impl Formats {
     pub fn of(file: &File<'_>) -> Result<Formats, String> {
         let document = file.metadata().map_err(|e| e.to_string())?;
         let list = document.as_ref().and_then(|d| d.get("amdhsa.printf").or_else(|| d.get("Printf")));
+        let texts = list.and_then(Value::as_array).unwrap_or(&[]);
+        Formats::new(texts.iter().map(|t| t.as_str().unwrap_or_default()))
+    }
+
+    /// Those that these texts of metadata describe.
+    pub fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Formats, String> {
         let mut formats = Formats::default();
-        for text in list.and_then(Value::as_array).unwrap_or(&[]) {
-            let text = text.as_str().unwrap_or_default();
+        for text in texts {
             formats
                 .add(text)
                 .ok_or_else(|| format!("the metadata has no format string of printf in `{text}`"))?;
@@ -125,14 +130,15 @@ pub(crate) fn print(buffer: &Region, formats: &Formats, printer: &Printer) {
     let room = buffer.len().saturating_sub(HEADER);
     let mut used = [0; 4];
     buffer.read(0, &mut used);
-    let used = u64::from(u32::from_le_bytes(used));
-    if used > room {
-        printer.note(&format!("the kernel says it wrote {used} bytes into the printf buffer of {room}"));
-        return;
-    }
+    let claimed = u64::from(u32::from_le_bytes(used));
+    let used = claimed.min(room);
     let mut bytes = vec![0; used as usize];
     buffer.read(HEADER, &mut bytes);
     let largest = print_records(&bytes, formats, printer);
+    if claimed > room {
+        let wrote = format!("the kernel says it wrote {claimed} bytes into the printf buffer of {room}");
+        return printer.note(&(wrote + "; what did not fit is missing"));
+    }
     // A call whose record does not fit leaves no trace. LLVM's library wants the header's size free, too.
     if used + HEADER + largest > room {
         printer.note(&format!("the printf buffer of {room} bytes is full; what did not fit is missing"));
@@ -178,7 +184,7 @@ pub(crate) fn complaint(pattern: &[u8], message: &str) -> String {
 }
 
 /// Prints records, and tells how large the largest may be.
-fn print_records(bytes: &[u8], formats: &Formats, printer: &Printer) -> u64 {
+pub fn print_records(bytes: &[u8], formats: &Formats, printer: &Printer) -> u64 {
     let mut batch = Batch { printer, text: Vec::new() };
     let mut largest = formats.opencl.values().map(Call::record_bytes).max().unwrap_or(8);
     let mut at = 0;
@@ -299,6 +305,7 @@ mod tests {
     use super::*;
     use crate::memory::{Allocations, Use};
     use std::sync::{Arc, Mutex};
+    use wavemill_testing::Random;
 
     fn collector() -> (Printer, Arc<Mutex<String>>) {
         let all = Arc::new(Mutex::new(String::new()));
@@ -374,6 +381,45 @@ mod tests {
         }
     }
 
+    /// Whatever waves leave in the buffer, and whatever a metadata note says, there is an answer.
+    #[test]
+    fn random_records_are_printed_or_explained() {
+        let mut random = Random(11);
+        let specs =
+            ["%d", "%5.3lx", "%v4hlf", "%v3hhd", "%s", "%-9s|", "%*d", "%c", "%p", "%a", "%.40g", "%n", "%%"];
+        for _ in 0..20_000 {
+            let number = random.below(3);
+            let count = random.below(6);
+            let mut text = format!("{number}:{count}:");
+            if number == 0 {
+                text += "7,";
+            }
+            for _ in 0..random.below(7) {
+                text += &format!("{}:", random.below(5) * 4);
+            }
+            for _ in 0..random.below(5) {
+                text += specs[random.below(specs.len() as u64) as usize];
+            }
+            let Ok(formats) = Formats::new([text.as_str()]) else { continue };
+            let mut words: Vec<u32> = (0..random.below(24)).map(|_| random.edgy(32) as u32).collect();
+            if let Some(first) = words.first_mut() {
+                *first = if number == 0 {
+                    (random.below(100) << 2 | random.below(4)) as u32
+                } else {
+                    number as u32
+                };
+            }
+            if let [_, low, high, ..] = &mut words[..] {
+                (*low, *high) = if number == 0 { (7, 0) } else { (*low, *high) };
+            }
+            if random.one_in(2) {
+                words.extend([BLANK; 2]);
+            }
+            let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+            print_records(&bytes, &formats, &Printer::default());
+        }
+    }
+
     #[test]
     fn a_full_buffer_says_so() {
         let memory = Arc::new(Allocations::default());
@@ -397,6 +443,10 @@ mod tests {
         buffer.write(0, &1000u32.to_le_bytes());
         let (printer, all) = collector();
         print(&buffer, &texts, &printer);
-        assert!(all.lock().unwrap().starts_with("?the kernel says it wrote 1000 bytes"));
+        let text = all.lock().unwrap().clone();
+        assert!(text.starts_with("0\n1\n2\n3\n"), "{text}");
+        assert!(text.ends_with(
+            "?the kernel says it wrote 1000 bytes into the printf buffer of 40; what did not fit is missing"
+        ));
     }
 }
