@@ -3,6 +3,7 @@
 //!
 //! Tests that only look for panics have no witness: evidence is a result that was compared with what it should be.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
@@ -38,15 +39,36 @@ pub fn note(level: Level, mnemonic: &'static str, test: &Arc<str>) {
     }
 }
 
-/// Notes every instruction of the waves it watches.
+/// Notes every instruction of the waves it watches, once it has run: one that faults is no evidence.
 struct Witness(Arc<str>);
+
+thread_local! {
+    /// The instruction that this thread is about to run.
+    static PENDING: Cell<Option<(Level, &'static str)>> = const { Cell::new(None) };
+}
+
+impl Witness {
+    fn it_ran(&self) {
+        if let Some((level, mnemonic)) = PENDING.take() {
+            note(level, mnemonic, &self.0);
+        }
+    }
+}
 
 impl Observer for Witness {
     fn instruction(&self, wave: &Wave, next: &Next<'_>) {
-        // Vector instructions that no lane executes prove nothing.
+        self.it_ran();
+        // Nor are vector instructions that no lane executes.
         let scalar = (next.row.enc as u8) < Enc::Vop2 as u8;
         if scalar || wave.exec() != 0 && wave.mode >> mode::VSKIP & 1 == 0 {
-            note(wave.level(), next.row.name, &self.0);
+            PENDING.set(Some((wave.level(), next.row.name)));
+        }
+    }
+
+    fn stopped(&self, _: &Wave, event: &Event) {
+        match event {
+            Event::Fault(_) => PENDING.set(None),
+            _ => self.it_ran(),
         }
     }
 }

@@ -10,15 +10,67 @@ fn machine(text: &str) -> Machine {
     Machine::new("gfx90a", Simd::Portable, text, 256)
 }
 
+/// Whether a processor has the instruction a text begins with.
+fn has(cpu: &str, text: &str) -> bool {
+    let (name, level) = (text.split(' ').next().unwrap_or(text), crate::harness::target(cpu).level());
+    lookup::by_name(name).any(|row| row.opcode_at(level).is_some())
+}
+
+/// Every family, on memory that is not there: v[0:1] is its address, s[4:7] a buffer that begins 64 bytes before.
 #[test]
 fn wild_accesses_are_faults() {
-    let m = machine("v_mov_b32 v1, 0\n global_load_dword v2, v[0:1], off");
-    let mut wave = m.wave();
-    wave.set_exec(0b101);
-    wave.vgpr_mut(0).unwrap().fill(0x40);
-    let Event::Fault(f) = m.run(&mut wave) else { panic!("no fault") };
-    assert_eq!((f.kind, f.lanes, f.address), (FaultKind::Read { bytes: 4 }, 0b101, 0x40));
-    assert_eq!(f.pc, wave.pc);
+    let (read, write) = (FaultKind::Read { bytes: 4 }, FaultKind::Write { bytes: 4 });
+    let format = "format:[BUF_DATA_FORMAT_32,BUF_NUM_FORMAT_UINT]";
+    let cases = [
+        ("flat_load_dword v2, v[0:1]".to_owned(), read),
+        ("flat_store_dword v[0:1], v2".into(), write),
+        ("flat_atomic_add v[0:1], v2".into(), write),
+        ("global_load_dword v2, v[0:1], off".into(), read),
+        ("global_store_dword v[0:1], v2, off".into(), write),
+        ("global_atomic_add v[0:1], v2, off".into(), write),
+        ("buffer_load_dword v2, v3, s[4:7], 0 offen".into(), read),
+        ("buffer_store_dword v2, v3, s[4:7], 0 offen".into(), write),
+        ("buffer_atomic_add v2, v3, s[4:7], 0 offen".into(), write),
+        ("buffer_load_format_x v2, v3, s[4:7], 0 offen".into(), read),
+        (format!("tbuffer_load_format_x v2, v3, s[4:7], 0 offen {format}"), read),
+        (format!("tbuffer_store_format_x v2, v3, s[4:7], 0 offen {format}"), write),
+        ("s_load_dword s2, s[8:9], 0".into(), read),
+        ("s_store_dword s2, s[8:9], 0".into(), write),
+        ("s_atomic_add s2, s[8:9], 0".into(), write),
+    ];
+    for cpu in CPUS {
+        for (text, kind) in cases.iter().filter(|(text, _)| has(cpu, text)) {
+            let m = Machine::new(cpu, Simd::Portable, text, 0);
+            let mut wave = m.wave();
+            wave.set_exec(0b101);
+            wave.vgpr_mut(0).unwrap().fill(0x4040);
+            wave.vgpr_mut(1).unwrap().fill(0);
+            wave.vgpr_mut(3).unwrap().fill(0x40);
+            for (s, word) in [0x4000, 0, 0x1000, 0x0002_4fac, 0x4040, 0].into_iter().enumerate() {
+                wave.set_sgpr(4 + s as u32, word);
+            }
+            let Event::Fault(f) = m.run(&mut wave) else { panic!("no fault: {text} on {cpu}") };
+            let lanes = if text.starts_with("s_") { 0 } else { 0b101 };
+            assert_eq!((f.kind, f.lanes, f.address), (*kind, lanes, 0x4040), "{text} on {cpu}");
+            assert_eq!(f.pc, wave.pc, "{text} on {cpu}");
+        }
+    }
+}
+
+/// An address that passes the end of 64 bits begins again at 0.
+#[test]
+fn addresses_wrap_around() {
+    for cpu in ["gfx900", "gfx906", "gfx908", "gfx90a"] {
+        for text in ["flat_load_dword v2, v[0:1] offset:16", "global_load_dword v2, v[0:1], off offset:16"] {
+            let m = Machine::new(cpu, Simd::Portable, text, 0);
+            let mut wave = m.wave();
+            wave.set_exec(2);
+            wave.vgpr_mut(0).unwrap().fill(-8i32 as u32);
+            wave.vgpr_mut(1).unwrap().fill(!0);
+            let Event::Fault(f) = m.run(&mut wave) else { panic!("no fault: {text} on {cpu}") };
+            assert_eq!((f.kind, f.lanes, f.address), (FaultKind::Read { bytes: 4 }, 2, 8), "{text} on {cpu}");
+        }
+    }
 }
 
 #[test]
@@ -30,15 +82,41 @@ fn read_only_memory_stays_so() {
     assert!(matches!(m.run(&mut wave), Event::Fault(f) if f.kind == FaultKind::ReadOnly { bytes: 4 }));
 }
 
+/// Every family, on an address two bytes (eight-byte atomics: four bytes) from where it should be.
 #[test]
 fn misaligned_atomics_fault() {
-    let mut m = machine("global_atomic_add v[0:1], v2, off");
-    let address = m.buffer(&[0; 64]) + 2;
-    let mut wave = m.wave();
-    wave.set_exec(1);
-    wave.vgpr_mut(0).unwrap()[0] = address as u32;
-    wave.vgpr_mut(1).unwrap()[0] = (address >> 32) as u32;
-    assert!(matches!(m.run(&mut wave), Event::Fault(f) if f.kind == FaultKind::Misaligned { bytes: 4 }));
+    let cases = [
+        ("flat_atomic_add v[0:1], v2", 4),
+        ("flat_atomic_add_x2 v[4:5], v[2:3]", 8),
+        ("global_atomic_add v[0:1], v2, off", 4),
+        ("global_atomic_add_x2 v[4:5], v[2:3], off", 8),
+        ("buffer_atomic_add v2, off, s[4:7], 0 offset:2", 4),
+        ("buffer_atomic_add_x2 v[2:3], off, s[4:7], 0 offset:4", 8),
+        ("ds_add_u32 v6, v2", 4),
+        ("ds_add_u64 v6, v[2:3] offset:2", 8),
+        ("s_atomic_add_x2 s[2:3], s[4:5], 4", 8),
+        ("s_buffer_atomic_add_x2 s[2:3], s[4:7], 4", 8),
+    ];
+    for cpu in CPUS {
+        for (text, bytes) in cases.iter().filter(|(text, _)| has(cpu, text)) {
+            let mut m = Machine::new(cpu, Simd::Portable, text, 64);
+            let base = m.buffer(&[0; 64]);
+            let mut wave = m.wave();
+            wave.set_exec(1);
+            for (r, address) in [(0, base + 2), (4, base + 4)] {
+                wave.vgpr_mut(r).unwrap()[0] = address as u32;
+                wave.vgpr_mut(r + 1).unwrap()[0] = (address >> 32) as u32;
+            }
+            wave.vgpr_mut(6).unwrap()[0] = 2;
+            wave.set_sgpr64(4, base);
+            wave.set_sgpr(6, 64);
+            wave.set_sgpr(7, 0x0002_4fac);
+            wave.set_sgpr(124, !0);
+            let Event::Fault(f) = m.run(&mut wave) else { panic!("no fault: {text} on {cpu}") };
+            assert_eq!(f.kind, FaultKind::Misaligned { bytes: *bytes }, "{text} on {cpu}");
+            assert_eq!(m.read(base, 64), [0; 64], "{text} on {cpu}");
+        }
+    }
 }
 
 #[test]
@@ -93,12 +171,7 @@ fn what_leaves_no_trace() {
         "v_nop",
     ];
     for cpu in CPUS {
-        let level = crate::harness::target(cpu).level();
-        for text in QUIET {
-            let name = text.split(' ').next().unwrap_or(text);
-            if !lookup::by_name(name).any(|row| row.opcode_at(level).is_some()) {
-                continue;
-            }
+        for text in QUIET.into_iter().filter(|text| has(cpu, text)) {
             let m = Machine::new(cpu, Simd::Portable, text, 256);
             let mut wave = m.wave();
             wave.set_exec(0x1234);
