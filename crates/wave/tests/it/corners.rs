@@ -1,13 +1,11 @@
 //! Corners that every instruction of a family has in common: no active lanes, resources of zeros. They say little about
 //! what an instruction does, and are no evidence of it: the waves have no witness.
 
-use crate::harness::{Machine, Random, target};
+use crate::harness::{CPUS, Machine, Random, target};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access;
 use wavemill_isa::{Enc, Form, Inst, ROWS, Role, Row, flag};
 use wavemill_wave::{Event, Simd, Wave};
-
-const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 
 /// An instruction as data for the assembler.
 fn words(inst: &Inst) -> String {

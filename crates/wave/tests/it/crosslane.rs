@@ -1,10 +1,9 @@
 //! Lanes that read other lanes through the LDS hardware, with some lanes inactive, against the manual's pseudocode (12.12,
 //! 12.12.1). DPP and V_READLANE are compared with the model, EXEC and all.
 
-use crate::harness::{Machine, Random};
+use crate::harness::{CPUS, Machine, Random};
 use wavemill_wave::{Event, Simd};
 
-const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 const EXECS: [u64; 5] = [!0, 0, 0xa, 0xffff_0000_ffff_0001, 0x1234_5678_9abc_def0];
 
 /// Runs `name` on DATA in v0 and ADDR in v1; checks v2 against `source`, which gives the lanes' values.

@@ -1,13 +1,11 @@
 //! Read-modify-writes on floats with every kind of float: zeros of both signs, denormals, infinities and NaNs, in every
 //! denormal mode, against the rules of the manual's section 9.5. LDS looks at MODE, memory has ways of its own (table 43).
 
-use crate::harness::{Machine, target};
+use crate::harness::{CPUS, Machine, target};
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, Round};
 use wavemill_isa::lookup;
 use wavemill_wave::{Event, Simd, Wave};
-
-const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 
 /// A format by its fields' sizes.
 #[derive(Clone, Copy, PartialEq)]

@@ -2,11 +2,9 @@
 //!
 //! Every wave is a program of its own here; that they run in turns is up to the test, so that who waits for whom is known.
 
-use crate::harness::Machine;
+use crate::harness::{CPUS, Machine};
 use std::sync::Arc;
 use wavemill_wave::{Event, Global, Simd, Wave};
-
-const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 
 /// A wave that comes to a resource, in a work-group of its own.
 struct Visitor(Machine, Wave);

@@ -7,6 +7,9 @@ use wavemill_isa::target::Target;
 use wavemill_testing::evidence;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Observer, Shape, Simd, Wave};
 
+/// A processor of every generation, oldest first.
+pub const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
+
 pub fn assemble(target: Target, name: &str, text: &str) -> Vec<u8> {
     let mut options = wavemill_asm::Options::new(target);
     options.output = wavemill_asm::OutputType::Obj;

@@ -4,13 +4,11 @@
 //! Formatted accesses, images, GWS and the lane-crossing LDS instructions have tests of their own, as have floats that are
 //! not ordinary numbers.
 
-use crate::harness::{Machine, Random, registers};
+use crate::harness::{CPUS, Machine, Random, registers};
 use crate::reference::{Access, Pair, access, apply, operand};
 use wavemill_isa::row::flag;
 use wavemill_isa::{Enc, ROWS, Role, Row};
 use wavemill_wave::{Event, Simd, Wave};
-
-const CPUS: [&str; 7] = ["gfx600", "gfx700", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 
 /// Bytes of memory that belong to each lane.
 const SLOT: usize = 64;
@@ -312,7 +310,7 @@ fn scalar(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
     let glc = if atomic && returns { " glc" } else { "" };
     let base = if buffer { "s[8:11]" } else { "s[8:9]" };
     // Offsets are bytes, but dwords on GFX6 and GFX7.
-    let offset = if matches!(cpu, "gfx600" | "gfx700") { 2 } else { 8 };
+    let offset = if matches!(cpu, "gfx600" | "gfx701") { 2 } else { 8 };
     let registers = registers('s', 16, data / 4);
     let text = format!("{} {registers}, {base}, {offset}{glc}\ns_waitcnt lgkmcnt(0)", row.name);
     let about = format!("`{text}` for {cpu} on {}", how.simd.name());

@@ -1,7 +1,7 @@
 //! Stores to levels of an image: texels that exist are written where the level has them, others nowhere.
 
-use crate::harness::{Machine, Random};
-use crate::images::{CPUS, Resource, memory};
+use crate::harness::{CPUS, Machine, Random};
+use crate::images::{Resource, memory};
 use wavemill_wave::{Event, Simd};
 
 #[test]

@@ -1,10 +1,8 @@
 //! Events, faults, counters: what the machine sees of a wave.
 
-use crate::harness::Machine;
+use crate::harness::{CPUS, Machine};
 use wavemill_isa::lookup;
 use wavemill_wave::{Event, FaultKind, Simd};
-
-const CPUS: [&str; 7] = ["gfx600", "gfx701", "gfx803", "gfx900", "gfx906", "gfx908", "gfx90a"];
 
 fn machine(text: &str) -> Machine {
     Machine::new("gfx90a", Simd::Portable, text, 256)
