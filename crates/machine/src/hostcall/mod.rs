@@ -250,8 +250,10 @@ impl Hostcalls {
     pub(crate) fn finish(&self) {
         self.serve();
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let n @ 1.. = state.messages.open() {
-            self.printer.note(&format!("{n} calls of printf were not finished"));
+        match state.messages.open() {
+            0 => {}
+            1 => self.printer.note("a call of printf was not finished"),
+            n => self.printer.note(&format!("{n} calls of printf were not finished")),
         }
     }
 }
