@@ -25,8 +25,8 @@ struct How {
     returns: bool,
     /// The base is in scalar registers, where there is such a form.
     scalar_base: bool,
-    /// Scalar buffers end before the access does.
-    outside: bool,
+    /// Some lanes are not aligned, and some are out of range; scalar buffers end before the access does.
+    odd: bool,
 }
 
 /// Whether an instruction of a processor can return something.
@@ -136,6 +136,7 @@ fn vector(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
     let bytes = if far { 8 * 64 * 4 } else { SLOT * LANES };
     // The last lanes are out of range; one is partly in a buffer.
     let size = match row.enc {
+        _ if !how.odd => bytes,
         Enc::Mubuf => 61 * SLOT + 10,
         Enc::Ds if !far => 61 * SLOT,
         _ => bytes,
@@ -184,7 +185,7 @@ fn vector(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
         Enc::Global => how.scalar_base,
         _ => true,
     };
-    let uniform = random.one_in(2);
+    let uniform = how.odd && random.one_in(2);
     wave.set_sgpr(12, u32::from(uniform));
     let mut start = [0; LANES];
     for (lane, start) in start.iter_mut().enumerate() {
@@ -193,7 +194,7 @@ fn vector(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
             // Atomics must be aligned.
             Access::Atomic(_, n) => n,
             _ if row.enc == Enc::Scratch && how.scalar_base => 4 + usize::from(uniform),
-            Access::Load(..) | Access::Store(..) => 4 + usize::from(random.one_in(3)),
+            Access::Load(..) | Access::Store(..) => 4 + usize::from(how.odd && random.one_in(3)),
         };
         let slot = if far || row.enc == Enc::Scratch { 0 } else { lane * SLOT };
         let address = if relative { 0 } else { base } + (slot + *start - offset) as u64;
@@ -300,7 +301,7 @@ fn difference(got: &[u8], wanted: &[u8]) -> Option<(usize, u8, u8)> {
 
 fn scalar(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
     let buffer = row.name.contains("_buffer_");
-    let outside = buffer && how.outside;
+    let outside = buffer && how.odd;
     let (data, returns) = match access {
         Access::Load(n, ..) | Access::Store(n, _) => (n, true),
         Access::Atomic(op, n) => (if op == "cmpswap" { 2 * n } else { n }, how.returns && !outside),
@@ -395,8 +396,8 @@ fn every_plain_access() {
             let access = access(row).unwrap_or_else(|| panic!("what does {} do?", row.name));
             for simd in Simd::available() {
                 for round in 0..4 {
-                    let (returns, scalar_base) = (round % 2 == 0, round >= 2);
-                    let how = How { simd, returns, scalar_base, outside: round == 3 };
+                    let scalar_base = matches!(round, 1 | 2);
+                    let how = How { simd, returns: round % 2 == 0, scalar_base, odd: round >= 2 };
                     if scalar_memory {
                         scalar(cpu, row, access, how, &mut random);
                     } else {
