@@ -288,3 +288,22 @@ fn broken_files_are_explained() {
         }
     }
 }
+
+/// Relative references reach neither what is nowhere nor what another code object may replace (as ld.lld -shared has it).
+#[test]
+fn branches_to_what_is_not_here_are_explained() {
+    let folder = scratch("branches");
+    for (source, why) in [
+        ("s_branch nowhere\n", "nowhere, which is not defined; nowhere@gotpcrel32 may be elsewhere"),
+        (
+            ".globl f\nf:\ns_add_u32 s0, s0, f@rel32@lo+4\n",
+            "f, which another code object may define; make it protected or hidden",
+        ),
+    ] {
+        let file = folder.join("k.s");
+        std::fs::write(&file, format!(".amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\"\n{source}")).unwrap();
+        let out = folder.join("k.so");
+        let message = fails(&["asm", file.to_str().unwrap(), "-o", out.to_str().unwrap()]);
+        assert!(message.contains(why), "{message}");
+    }
+}

@@ -219,12 +219,22 @@ impl Relocations {
             | elf::R_AMDGPU_REL32_HI
             | elf::R_AMDGPU_REL64
             | elf::R_AMDGPU_REL16 => {
-                if preemptible {
-                    return Err(format!(
-                        "{ty} against {name}, which another code object may define; make it protected or hidden"
-                    ));
+                if !preemptible {
+                    return Ok(());
                 }
-                Ok(())
+                let missing = match target {
+                    Target::Global(id) => {
+                        symbols.all[id].definition.is_none() && symbols.all[id].common.is_none()
+                    }
+                    _ => false,
+                };
+                Err(if missing {
+                    format!("{ty} against {name}, which is not defined; {name}@gotpcrel32 may be elsewhere")
+                } else {
+                    format!(
+                        "{ty} against {name}, which another code object may define; make it protected or hidden"
+                    )
+                })
             }
             elf::R_AMDGPU_NONE => Ok(()),
             _ => Err(format!("{ty} has no place in a relocatable object")),

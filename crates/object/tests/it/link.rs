@@ -81,8 +81,7 @@ fn an_archive_gives_what_is_asked_for() {
 #[test]
 fn what_cannot_be_linked_is_explained() {
     let missing = link_all(&["link-a.o"], true).unwrap_err();
-    let why =
-        "R_AMDGPU_REL32_LO against helper, which another code object may define; make it protected or hidden";
+    let why = "R_AMDGPU_REL32_LO against helper, which is not defined; helper@gotpcrel32 may be elsewhere";
     assert_eq!(missing.lines().next(), Some(format!("link-a.o: .text+0x8: {why}").as_str()));
 }
 
