@@ -291,10 +291,13 @@ fn broken_files_are_explained() {
 
 /// Relative references reach neither what is nowhere nor what another code object may replace (as ld.lld -shared has it).
 #[test]
-fn branches_to_what_is_not_here_are_explained() {
-    let folder = scratch("branches");
+fn references_to_what_is_not_here_are_explained() {
+    let folder = scratch("references");
     for (source, why) in [
-        ("s_branch nowhere\n", "nowhere, which is not defined; nowhere@gotpcrel32 may be elsewhere"),
+        (
+            "s_add_u32 s0, s0, nowhere@rel32@lo+4\n",
+            "nowhere, which is not defined; nowhere@gotpcrel32 may be elsewhere",
+        ),
         (
             ".globl f\nf:\ns_add_u32 s0, s0, f@rel32@lo+4\n",
             "f, which another code object may define; make it protected or hidden",
