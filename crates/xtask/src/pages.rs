@@ -43,7 +43,8 @@ pub fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
     let mut index = String::from(
         "# Instruction set reference: GFX6 to GFX9\n\n\
          Written by `cargo xtask gen` from the instruction table; `wavemill isa explain MNEMONIC` shows the same page in a\n\
-         terminal. Examples are lines that the test-suite compares with llvm-mc's bytes.\n",
+         terminal. Examples are lines that the test-suite compares with llvm-mc's bytes. Tests are those that `cargo xtask evidence`\n\
+         saw running the instruction and looking at the outcome, with the generations if they are not all that have it.\n",
     );
     for enc in Enc::ALL {
         let mut names: Vec<&str> = ROWS.iter().filter(|r| r.enc == enc).map(|r| r.name).collect();
