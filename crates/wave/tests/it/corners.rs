@@ -1,4 +1,5 @@
-//! Corners that every instruction of a family has in common: no active lanes, resources of zeros. They say little about
+//! Corners that every instruction of a family has in common: no active lanes, resources of zeros, results in registers that
+//! a wave does not have. They say little about
 //! what an instruction does, and are no evidence of it: the waves have no witness.
 
 use crate::harness::{CPUS, Machine, Random, target};
@@ -166,5 +167,127 @@ fn null_images() {
             seen += 1;
         }
         assert!(seen > 20, "{cpu}: {seen}");
+    }
+}
+
+/// A memory instruction that returns something to a register beyond the wave's 128 is issued as if no lane were active
+/// (manual 3.6.1): every register of the result counts, and atomics leave memory alone.
+#[test]
+fn results_beyond_the_registers() {
+    for cpu in CPUS {
+        let level = target(cpu).level();
+        let mut seen = 0;
+        for row in ROWS.iter().filter(|r| r.opcode_at(level).is_some() && r.enc as u8 > Enc::Mfma as u8) {
+            let written = |o: &&wavemill_isa::Operand| o.access != Access::Read;
+            let result =
+                row.operands.iter().filter(written).find(|o| matches!(o.role, Role::Vdst | Role::Vdata));
+            let Some(result) = result.filter(|_| !row.has(flag::LDS_ONLY)) else { continue };
+            if row.name == "ds_ordered_count" || row.has(flag::NORET) {
+                continue;
+            }
+            // How many registers halves and images fill is not the table's to say: their first one is beyond.
+            let first = row.enc == Enc::Mimg || row.name.contains("d16");
+            let dwords = if first { 1 } else { result.ty.dwords() as u32 };
+            let mut inst = Inst::new(row, Form::Base, level);
+            for operand in row.operands {
+                let register = match operand.role {
+                    role if role == result.role => 129 - dwords,
+                    Role::Vdata | Role::Data0 | Role::Data1 => 20,
+                    Role::Srsrc => 4,
+                    Role::Soffset => 128,
+                    Role::Saddr => 0x7f,
+                    _ => 0,
+                };
+                inst.set(operand.role, register);
+            }
+            let atomic = row.has(flag::ATOMIC);
+            match row.enc {
+                Enc::Mubuf => inst.put(bits::BUF_GLC, atomic.into()),
+                Enc::Mtbuf => {
+                    inst.put(bits::MTBUF_DFMT, 14);
+                    inst.put(bits::MTBUF_NFMT, 7);
+                }
+                Enc::Mimg => {
+                    inst.put(bits::MIMG_DMASK, if row.name.contains("cmpswap") { 3 } else { 1 });
+                    inst.put(bits::MIMG_GLC, atomic.into());
+                }
+                Enc::Flat | Enc::Global => inst.put(bits::FLAT_GLC, atomic.into()),
+                _ => {}
+            }
+            let mut machine = Machine::new(cpu, Simd::detect(), &words(&inst), 256);
+            let base = machine.buffer(&[0x11; 1 << 13]);
+            // SAFETY: LDS has 256 bytes, and no wave runs.
+            unsafe { machine.group.lds.base().write_bytes(0x22, 256) };
+            let mut wave = machine.wave();
+            wave.observer = None;
+            for r in 2..128 {
+                wave.vgpr_mut(r).unwrap().fill(0x3333_3333);
+            }
+            if matches!(row.enc, Enc::Flat | Enc::Global) {
+                wave.vgpr_mut(0).unwrap().fill(base as u32);
+                wave.vgpr_mut(1).unwrap().fill((base >> 32) as u32);
+            }
+            if row.enc != Enc::Mimg {
+                wave.set_sgpr64(4, base);
+                wave.set_sgpr(6, 256);
+                wave.set_sgpr(7, 0x0002_4fac);
+            }
+            wave.set_flat_scratch(base);
+            wave.set_sgpr(124, 256);
+            let before = state(&machine, &wave);
+            let at = format!("{} on {cpu}", row.name);
+            assert_eq!(machine.run(&mut wave), Event::End, "{at}");
+            assert!(state(&machine, &wave) == before, "{at}");
+            assert!(machine.read(base, 1 << 13).iter().all(|b| *b == 0x11), "{at}");
+            seen += 1;
+        }
+        assert!(seen > 100, "{cpu}: {seen}");
+    }
+}
+
+/// The same for arithmetic: no result is written, carries and scaled-operand masks included.
+#[test]
+fn arithmetic_beyond_the_registers() {
+    for cpu in CPUS {
+        let level = target(cpu).level();
+        let mut seen = 0;
+        for row in ROWS.iter().filter(|r| r.enc.is_valu() && r.enc != Enc::Mfma) {
+            let Some(result) = row.operand(Role::Vdst) else { continue };
+            if row.name.contains("lane_b32") || row.name.contains("accvgpr") || row.enc == Enc::Vintrp {
+                continue;
+            }
+            for form in [Form::Base, Form::Vop3, Form::Sdwa, Form::Dpp] {
+                if !row.has_form(form, level) {
+                    continue;
+                }
+                let mut inst = Inst::new(row, form, level);
+                for operand in row.operands.iter().filter(|o| o.role.source_index().is_some()) {
+                    let vgpr = inst.field(operand.role).width == 9;
+                    inst.set(operand.role, if vgpr { 256 + 2 } else { 2 });
+                }
+                if row.operand(Role::K).is_some() {
+                    inst.len = 8;
+                }
+                if form == Form::Dpp {
+                    inst.put(bits::DPP_ROW, 15);
+                    inst.put(bits::DPP_BANK, 15);
+                }
+                inst.set(Role::Vdst, 129 - result.ty.dwords() as u32);
+                let machine = Machine::new(cpu, Simd::detect(), &words(&inst), 0);
+                let mut wave = machine.wave();
+                wave.observer = None;
+                for r in 0..128 {
+                    wave.vgpr_mut(r).unwrap().fill(0x4049_0fdb + r as u32);
+                }
+                wave.set_vcc(0x5555_aaaa_5555_aaaa);
+                wave.set_sgpr(124, 0);
+                let before = state(&machine, &wave);
+                let at = format!("{} on {cpu} as {form:?}", row.name);
+                assert_eq!(machine.run(&mut wave), Event::End, "{at}");
+                assert!(state(&machine, &wave) == before, "{at}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 200, "{cpu}: {seen}");
     }
 }
