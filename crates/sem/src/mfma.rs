@@ -2,6 +2,7 @@
 //! places are those of AMD's matrix instruction calculator.
 
 use crate::fp::{double, single};
+use crate::half;
 use crate::lanes::{Long, Word};
 use crate::mode::{FloatMode, Mode};
 use crate::soft;
@@ -119,11 +120,13 @@ impl Shape {
     }
 }
 
-/// A 16- or 32-bit float element as f32.
-pub fn widen(element: Element, bits: u32) -> u32 {
+/// An element of up to 32 bits, the lowest of the word, as wide as the sums: f32, or i32 for i8.
+#[inline(always)]
+pub fn widen<W: Word>(element: Element, bits: W) -> W {
     match element {
-        Element::F16 => soft::h2f(soft::F16.flush(bits as u64 & 0xffff) as u32),
-        Element::Bf16 => bits << 16,
+        Element::F16 => half::flush(bits & W::splat(0xffff)).h2f(),
+        Element::Bf16 => bits.shl(W::splat(16)),
+        Element::I8 => bits.shl(W::splat(24)).sar(W::splat(24)),
         _ => bits,
     }
 }
@@ -132,6 +135,11 @@ pub fn widen(element: Element, bits: u32) -> u32 {
 #[inline(always)]
 pub fn step_f32<W: Word>(a: W, b: W, sum: W, m: FloatMode) -> W {
     single::fma(a, b, sum, m)
+}
+/// One step of a sum of integer products.
+#[inline(always)]
+pub fn step_i32<W: Word>(a: W, b: W, sum: W) -> W {
+    a * b + sum
 }
 /// One step of a sum of f64 products.
 #[inline(always)]

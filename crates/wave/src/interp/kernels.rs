@@ -5,6 +5,7 @@
 //! nearest, denormals kept, no CLAMP or OMOD). Whatever else there is goes to a handler per family; the other instance
 //! of `strip` sends everything there.
 
+use super::matrix::{Block32, Block64, multiply_32, multiply_64};
 use super::quick::Span;
 use crate::simd::{Bits, Simd, V16, portable::P16};
 use crate::state::Vgpr;
@@ -13,6 +14,7 @@ use std::marker::PhantomData;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::lanes::Long;
+use wavemill_sem::mfma::Shape;
 use wavemill_sem::{FloatMode, Mode, compare, valu};
 
 /// Registers for values on their way: modified sources, three operands of up to two registers, and results.
@@ -447,16 +449,14 @@ unsafe fn span<V: V16>(low: *const u32, high: *const u32, exec: u64, step: u8) -
     }
 }
 
-/// A row of A, rows of B, sixteen columns of C and D.
-pub(crate) type MfmaF32 = unsafe fn(&[u32], &[[u32; 16]], &mut [u32; 16], FloatMode);
-
 /// A back end's kernels.
 pub(crate) struct Kernels {
     fast: unsafe fn(&[LaneOp], &Env) -> usize,
     any: unsafe fn(&[LaneOp], &Env) -> usize,
     span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
-    /// a[i] · b[0..16] + c[0..16] in f32, sixteen columns of a matrix at a time.
-    pub mfma_f32: MfmaF32,
+    /// Multiplies and adds matrices.
+    pub mfma_32: unsafe fn(&mut Block32, &Shape, FloatMode),
+    pub mfma_64: unsafe fn(&mut Block64, &Shape),
 }
 
 impl Kernels {
@@ -490,16 +490,6 @@ impl Kernels {
         // SAFETY: as above.
         unsafe { (self.span)(low, high, exec, step) }
     }
-}
-
-/// LaneOps of a dot product for sixteen columns.
-#[inline(always)]
-fn mfma_f32<V: V16>(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: FloatMode) {
-    let mut sum = V::from_array(*c);
-    for (a, b) in a.iter().zip(b) {
-        sum = wavemill_sem::mfma::step_f32(V::splat(*a), V::from_array(*b), sum, m);
-    }
-    *c = sum.to_array();
 }
 
 macro_rules! backend {
@@ -566,12 +556,21 @@ macro_rules! backend {
                 unsafe { span::<$v>(low, high, exec, step) }
             }
             $(#[$attr])*
-            pub unsafe fn mfma(a: &[u32], b: &[[u32; 16]], c: &mut [u32; 16], m: FloatMode) {
-                mfma_f32::<$v>(a, b, c, m)
+            pub unsafe fn mfma_32(block: &mut Block32, shape: &Shape, m: FloatMode) {
+                multiply_32::<$v>(block, shape, m)
+            }
+            $(#[$attr])*
+            pub unsafe fn mfma_64(block: &mut Block64, shape: &Shape) {
+                multiply_64::<$v>(block, shape)
             }
         }
-        static $table: Kernels =
-            Kernels { fast: $module::$fast, any: $module::any, span: $module::range, mfma_f32: $module::mfma };
+        static $table: Kernels = Kernels {
+            fast: $module::$fast,
+            any: $module::any,
+            span: $module::range,
+            mfma_32: $module::mfma_32,
+            mfma_64: $module::mfma_64,
+        };
     };
 }
 /// For [`Task::Leave`], which never comes so far.
