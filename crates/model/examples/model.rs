@@ -2,11 +2,11 @@
 //! [RUNS] [CPU] [ROW]`. RUNS is the number of instructions per form of each row and processor; each vector one is 64 cases.
 
 use std::collections::{BTreeMap, BTreeSet};
-use wavemill_isa::ROWS;
 use wavemill_isa::row::Enc;
+use wavemill_isa::{ROWS, Row};
 use wavemill_model::compare::{CPUS, Report, compare};
-use wavemill_model::excluded_row;
 use wavemill_model::sequence::sequences;
+use wavemill_model::{excluded_row, flags};
 
 fn main() -> std::process::ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -37,6 +37,7 @@ fn main() -> std::process::ExitCode {
         }
     }
     println!("{} cases, {} forms differ", all.total(), all.differences.len());
+    println!("flags raised by both, by the bit of TRAPSTS: {:?}", all.flags);
     println!("{}", coverage(&all));
     if all.differences.is_empty() && all.missing.is_empty() && !sequences_differ {
         std::process::ExitCode::SUCCESS
@@ -45,20 +46,25 @@ fn main() -> std::process::ExitCode {
     }
 }
 
-/// How many rows have been looked at, and which have no model, by reason.
+/// How many rows have been looked at, and which have no model, or none of their exception flags, by reason.
 fn coverage(report: &Report) -> String {
-    let alu = |r: &&wavemill_isa::Row| r.enc as u8 <= Enc::Sopp as u8 || r.enc.is_valu();
-    let mut excluded = BTreeMap::<&str, BTreeSet<&str>>::new();
-    for row in ROWS.iter().filter(alu) {
-        if let Some(reason) = excluded_row(row) {
-            excluded.entry(reason).or_default().insert(row.name);
-        }
-    }
+    let alu = |r: &&Row| r.enc as u8 <= Enc::Sopp as u8 || r.enc.is_valu();
     let names: BTreeSet<&str> = ROWS.iter().filter(alu).map(|r| r.name).collect();
     let seen: BTreeSet<&str> = report.cases.keys().map(|(name, _)| *name).collect();
     let mut out = format!("{} of {} mnemonics compared", seen.len(), names.len());
-    for (reason, names) in excluded {
-        out += &format!("; without a model ({reason}): {}", names.into_iter().collect::<Vec<_>>().join(" "));
+    for (what, reason) in
+        [("model", excluded_row as fn(&Row) -> Option<&'static str>), ("flags", flags::excluded)]
+    {
+        let mut excluded = BTreeMap::<&str, BTreeSet<&str>>::new();
+        for row in ROWS.iter().filter(alu) {
+            if let Some(reason) = reason(row) {
+                excluded.entry(reason).or_default().insert(row.name);
+            }
+        }
+        for (reason, names) in excluded {
+            let names: Vec<&str> = names.into_iter().collect();
+            out += &format!("; without {what} ({reason}): {}", names.join(" "));
+        }
     }
     out
 }

@@ -1,7 +1,7 @@
 //! The same instruction on the interpreter and on the model, and what differs.
 
 use crate::generate::{AGPRS, VGPRS, instruction, state};
-use crate::{Allowed, State, Tolerance, Unmodelled, execute};
+use crate::{Allowed, State, Tolerance, Unmodelled, execute, flags};
 use std::collections::BTreeMap;
 use wavemill_asm::disasm::Disassembler;
 use wavemill_isa::row::{self, Enc, Form, Role};
@@ -31,6 +31,8 @@ pub struct Report {
     pub cases: BTreeMap<(&'static str, u8), u64>,
     /// Differences by mnemonic and form: how many, and the first.
     pub differences: BTreeMap<(&'static str, u8), (u64, Difference)>,
+    /// Instructions whose exception flags were compared, by the bit of TRAPSTS that the model was sure to find.
+    pub flags: [u64; 7],
     /// Rows without a model and not on the list of excluded ones.
     pub missing: Vec<&'static str>,
 }
@@ -44,14 +46,20 @@ impl Report {
         for (k, (n, d)) in other.differences {
             self.differences.entry(k).or_insert((0, d)).0 += n;
         }
+        self.flags.iter_mut().zip(other.flags).for_each(|(n, m)| *n += m);
         self.missing.extend(other.missing);
     }
 
     /// Counts an outcome; false if there is no model.
-    fn note(&mut self, inst: &Inst, outcome: Result<u64, Failure>) -> bool {
+    fn note(&mut self, inst: &Inst, outcome: Result<Agreed, Failure>) -> bool {
         let key = (inst.row.name, inst.form as u8);
         match outcome {
-            Ok(cases) => *self.cases.entry(key).or_default() += cases,
+            Ok(Agreed { cases, raised }) => {
+                *self.cases.entry(key).or_default() += cases;
+                for (bit, n) in self.flags.iter_mut().enumerate() {
+                    *n += u64::from(raised >> bit & 1);
+                }
+            }
             Err(Failure::Unmodelled) => {
                 self.missing.push(inst.row.name);
                 return false;
@@ -146,6 +154,13 @@ pub fn all_halves(cpu: &str) -> Report {
     report
 }
 
+/// What was compared and found the same.
+struct Agreed {
+    cases: u64,
+    /// Exception flags that both raised.
+    raised: u32,
+}
+
 enum Failure {
     Unmodelled,
     Differs(Difference),
@@ -177,7 +192,7 @@ fn one(
     bench: &Bench,
     run: usize,
     change: &dyn Fn(&mut State),
-) -> Result<u64, Failure> {
+) -> Result<Agreed, Failure> {
     let Bench { target, engines, disassembler } = bench;
     let engine = &engines[run % engines.len()];
     let mut code = [ENDPGM; CODE];
@@ -198,15 +213,26 @@ fn one(
     unsafe { memory.add(base, 4 * CODE as u64, false) }
         .unwrap_or_else(|e| panic!("code cannot be added: {e:?}"));
     engine.invalidate(base, 4 * CODE as u64);
-    let mut wave = to_wave(&before, target);
-    let event = engine.run(&mut wave, &GroupShared::new(0), &memory, 10);
+    // S_ENDPGM is behind the instruction or at the jump's target.
+    model.pc += 4;
     let mut differences = Vec::new();
-    if event != Event::End {
-        differences.push(format!("  the interpreter stopped with {event:?}"));
-    } else {
-        // S_ENDPGM is behind the instruction or at the jump's target.
-        model.pc += 4;
-        differences = differing(&before, &model, &tolerances, &wave, Some(inst));
+    let execute = |state: &State, gather: bool| {
+        let mut wave = to_wave(state, target);
+        wave.gather_exceptions = gather;
+        let event = engine.run(&mut wave, &GroupShared::new(0), &memory, 10);
+        (wave, event)
+    };
+    // As kernels run, and with exceptions gathered, which is another path and may change nothing else.
+    for gather in [false, true] {
+        let (wave, event) = execute(&before, gather);
+        if event != Event::End {
+            differences.push(format!("  the interpreter stopped with {event:?}"));
+            continue;
+        }
+        differences.extend(differing(&before, &model, &tolerances, &wave, Some(inst)));
+    }
+    if differences.is_empty() {
+        differences.extend(flags_differ(&before, inst, &|state| execute(state, true).0.trapsts));
         // The table's word on state that is not an operand.
         let quiet = |bit: u8| inst.row.writes & bit == 0;
         if quiet(row::state::SCC) && before.scc != model.scc {
@@ -217,7 +243,8 @@ fn one(
         }
     }
     if differences.is_empty() {
-        return Ok(if inst.row.enc.is_valu() { 64 } else { 1 });
+        let raised = flags::raised(&before, inst).map_or(0, |f| f.raised);
+        return Ok(Agreed { cases: if inst.row.enc.is_valu() { 64 } else { 1 }, raised });
     }
     let mut text = Vec::new();
     let bytes: Vec<u8> = code[CODE / 2..].iter().flat_map(|w| w.to_le_bytes()).collect();
@@ -236,6 +263,24 @@ fn one(
         differences.into_iter().take(4).collect::<Vec<_>>().join("\n"),
     );
     Err(Failure::Differs(Difference { name: inst.row.name, form: inst.form, text }))
+}
+
+/// What is wrong with the flags that `run` gathers, for a reader: a lane that shows it on its own, if there is one.
+fn flags_differ(before: &State, inst: &Inst, run: &dyn Fn(&State) -> u32) -> Option<String> {
+    let text = |state: &State| {
+        let (flags, trapsts) = (flags::raised(state, inst)?, run(state) & flags::ALL);
+        let flags::Flags { raised, open } = flags;
+        (!flags.permit(trapsts)).then(|| {
+            format!("  flags: the model has {raised:#x} ({open:#x} open), the interpreter {trapsts:#x}")
+        })
+    };
+    let all = text(before)?;
+    let alone = (0..64).filter(|l| before.exec() >> l & 1 != 0).find_map(|lane| {
+        let mut state = before.clone();
+        state.set_sgpr64(126, 1 << lane);
+        Some(text(&state)? + &format!(", lane {lane}{}", sources(before, Some(inst), lane)))
+    });
+    Some(alone.unwrap_or(all))
 }
 
 pub(crate) fn to_wave(s: &State, target: &Target) -> Wave {

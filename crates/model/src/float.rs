@@ -1,7 +1,7 @@
 //! Floating-point arithmetic on bit patterns, with `rustc_apfloat` doing the rounding, and the part of MODE that
 //! governs it (manual 3.5 and 6.4).
 
-use rustc_apfloat::ieee::{Double, Half, Single};
+use rustc_apfloat::ieee::{Double, Half, Quad, Single};
 use rustc_apfloat::{Float, FloatConvert, Round, Status, StatusAnd};
 use wavemill_isa::Level;
 
@@ -351,31 +351,43 @@ impl Fmt {
         if n == 0 || special {
             return self.fma(a, b, c, round);
         }
-        // A format with room for every product and sum of this one's exponents.
-        use rustc_apfloat::ieee::Quad;
-        fn go<F: Float + FloatConvert<Quad>>(x: u64) -> Quad {
-            let mut loses = false;
-            F::from_bits(x as u128).convert(&mut loses).value
-        }
-        let [x, y, z] = [a, b, c].map(|v| with!(self, F => go::<F>(v)));
+        let [x, y, z] = [a, b, c].map(|v| self.widen(v));
         // Round to odd in the wide format, then once to the narrow one: no double rounding.
         let near = x.mul_add_r(y, z, Round::TowardZero);
         let mut wide = near.value.to_bits();
         if near.status.contains(Status::INEXACT) {
             wide |= 1;
         }
-        let mut value = Quad::from_bits(wide);
+        let value = Quad::from_bits(wide);
         if value.is_zero() {
             return self.fma(a, b, c, round);
         }
-        value = value.scalbn_r(n, Round::TowardZero);
-        let mut loses = false;
-        fn back<T: Float>(q: Quad, round: Round, loses: &mut bool) -> Raw
+        self.narrowed(value.scalbn_r(n, Round::TowardZero), round).0
+    }
+
+    /// In a format with room for every product and sum of this one's exponents.
+    pub fn widen(self, a: u64) -> Quad {
+        fn go<F: Float + FloatConvert<Quad>>(x: u64) -> Quad {
+            F::from_bits(x as u128).convert(&mut false).value
+        }
+        with!(self, F => go::<F>(a))
+    }
+
+    /// A number of the wide format rounded to this one, and whether that lost something.
+    pub fn narrow(self, q: Quad, round: Round) -> (u64, bool) {
+        let (raw, inexact) = self.narrowed(q, round);
+        (raw.bits, inexact)
+    }
+
+    fn narrowed(self, q: Quad, round: Round) -> (Raw, bool) {
+        fn go<T: Float>(q: Quad, round: Round) -> (Raw, bool)
         where
             Quad: FloatConvert<T>,
         {
-            raw(q.convert_r(round, loses) as StatusAnd<T>)
+            let r: StatusAnd<T> = q.convert_r(round, &mut false);
+            let inexact = r.status.contains(Status::INEXACT);
+            (raw(r), inexact)
         }
-        with!(self, T => back::<T>(value, round, &mut loses))
+        with!(self, T => go::<T>(q, round))
     }
 }

@@ -12,6 +12,7 @@
 mod approx;
 pub mod compare;
 mod convert;
+pub mod flags;
 mod float;
 mod fp;
 mod generate;

@@ -47,15 +47,7 @@ pub fn execute(state: &State, inst: &Inst, lane: usize, old: u128) -> Option<u12
     }
     let ty = row.operand(Role::Src0)?.ty;
     let element = ty.bits as u32;
-    // The element of each source that the low or the high result is made of.
-    let operands = |high: bool| -> [u128; 3] {
-        std::array::from_fn(|i| {
-            let m = mods(inst, i as u8);
-            let (upper, neg) = if high { (m.op_sel_hi, m.neg_hi) } else { (m.op_sel, m.neg) };
-            let v = (if upper { raw[i] >> element } else { raw[i] }) & ((1 << element) - 1);
-            if neg && ty.kind == Kind::F { v ^ 1 << (element - 1) } else { v }
-        })
-    };
+    let operands = |high: bool| operands(inst, raw, element, ty.kind == Kind::F, high);
     let fp = Fp { env, level: state.level, vcc: false };
     if let Some(name) = float_name(row.name) {
         let fmt = if element == 16 { Fmt::F16 } else { Fmt::F32 };
@@ -98,8 +90,18 @@ pub fn execute(state: &State, inst: &Inst, lane: usize, old: u128) -> Option<u12
     })
 }
 
+/// The element of each source that the low or the high result is made of.
+pub fn operands(inst: &Inst, raw: [u128; 3], element: u32, float: bool, high: bool) -> [u128; 3] {
+    std::array::from_fn(|i| {
+        let m = mods(inst, i as u8);
+        let (upper, neg) = if high { (m.op_sel_hi, m.neg_hi) } else { (m.op_sel, m.neg) };
+        let v = (if upper { raw[i] >> element } else { raw[i] }) & ((1 << element) - 1);
+        if neg && float { v ^ 1 << (element - 1) } else { v }
+    })
+}
+
 /// The scalar instruction that a packed one does twice.
-fn float_name(name: &str) -> Option<&'static str> {
+pub fn float_name(name: &str) -> Option<&'static str> {
     Some(match name {
         "v_pk_fma_f16" => "v_fma_f16",
         "v_pk_add_f16" => "v_add_f16",
@@ -147,10 +149,9 @@ pub fn dot2(env: &Env, pairs: [[u64; 2]; 2], c: u64, clamp: bool) -> u64 {
     finish(env, f, &Result { raw, flush: true, keep: false }, 0, clamp)
 }
 
-/// V_FMA_MIX and V_MAD_MIX: each source is an f32 or a half of a register, chosen by op_sel_hi and op_sel.
-fn mix(state: &State, inst: &Inst, lane: usize, old: u32, env: &Env, clamp: bool) -> Option<u128> {
-    let near = Round::NearestTiesToEven;
-    let source = |i: usize| -> Option<u64> {
+/// The sources of V_FMA_MIX and V_MAD_MIX: each is an f32 or a half of a register, chosen by op_sel_hi and op_sel.
+pub fn mix_sources(state: &State, inst: &Inst, lane: usize) -> Option<[(Fmt, u64); 3]> {
+    let source = |i: usize| -> Option<(Fmt, u64)> {
         let o = inst.row.operand(ROLES[i])?;
         let m = mods(inst, i as u8);
         let bits = if m.op_sel_hi { 16 } else { 32 };
@@ -166,10 +167,18 @@ fn mix(state: &State, inst: &Inst, lane: usize, old: u32, env: &Env, clamp: bool
         if m.neg {
             v ^= fmt.sign();
         }
-        v = env.input(fmt, v);
-        Some(if m.op_sel_hi { Fmt::F16.convert(Fmt::F32, v, near).bits } else { v })
+        Some((fmt, v))
     };
-    let s = [source(0)?, source(1)?, source(2)?];
+    Some([source(0)?, source(1)?, source(2)?])
+}
+
+/// V_FMA_MIX and V_MAD_MIX.
+fn mix(state: &State, inst: &Inst, lane: usize, old: u32, env: &Env, clamp: bool) -> Option<u128> {
+    let near = Round::NearestTiesToEven;
+    let s = mix_sources(state, inst, lane)?.map(|(fmt, v)| {
+        let v = env.input(fmt, v);
+        if fmt == Fmt::F16 { fmt.convert(Fmt::F32, v, near).bits } else { v }
+    });
     let fp = Fp { env: *env, level: state.level, vcc: false };
     let fused = inst.row.name.starts_with("v_fma");
     let r = op(if fused { "v_fma_f32" } else { "v_mad_f32" }, Fmt::F32, &fp, s, 0, 0)?;

@@ -25,7 +25,8 @@ struct Lane {
     bit: Option<bool>,
 }
 
-fn format(ty: Ty) -> Option<Fmt> {
+/// A scalar float type's format.
+pub fn format(ty: Ty) -> Option<Fmt> {
     match (ty.kind, ty.bits, ty.count) {
         (Kind::F, 16, 1) => Some(Fmt::F16),
         (Kind::F, 32, 1) => Some(Fmt::F32),
@@ -35,7 +36,7 @@ fn format(ty: Ty) -> Option<Fmt> {
 }
 
 /// The CLAMP bit, wherever the form has it.
-fn clamp_bit(state: &State, inst: &Inst) -> bool {
+pub fn clamp_bit(state: &State, inst: &Inst) -> bool {
     let field = match inst.form {
         Form::Sdwa if inst.row.enc == Enc::Vopc => return false,
         Form::Sdwa => bits::SDWA_CLAMP,
@@ -49,7 +50,8 @@ fn clamp_bit(state: &State, inst: &Inst) -> bool {
     (inst.row.has(flag::CLAMP) || inst.row.name == "v_mul_lo_u16") && field.get(inst.bits) != 0
 }
 
-fn omod(state: &State, inst: &Inst) -> u32 {
+/// The output modifier, 0 if the form has none.
+pub fn omod(state: &State, inst: &Inst) -> u32 {
     if !inst.row.has(flag::OMOD) {
         return 0;
     }

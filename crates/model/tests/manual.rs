@@ -7,9 +7,8 @@ use wavemill_model::{Allowed, State, execute};
 
 const LEVEL: Level = Level::Gfx90a;
 
-/// Runs an instruction on operands and returns the first destination register. Results with some freedom are right
-/// when the expected one is allowed.
-fn check(name: &str, operands: &[u32], expected: u32) {
+/// An instruction with operands in registers, and a state that has them.
+fn prepared(name: &str, operands: &[u32]) -> (Inst, State) {
     let row = by_name(name).find(|r| r.opcode_at(LEVEL).is_some()).unwrap_or_else(|| panic!("no {name}"));
     let mut inst = Inst::new(row, Form::Base, LEVEL);
     let mut state = State {
@@ -34,6 +33,14 @@ fn check(name: &str, operands: &[u32], expected: u32) {
         inst.set(role, if vector && wide { 256 + i as u32 } else { (1 + !vector as u32) * i as u32 });
     }
     inst.set(if vector { Role::Vdst } else { Role::Sdst }, 6);
+    (inst, state)
+}
+
+/// Runs an instruction on operands and returns the first destination register. Results with some freedom are right
+/// when the expected one is allowed.
+fn check(name: &str, operands: &[u32], expected: u32) {
+    let (inst, mut state) = prepared(name, operands);
+    let vector = inst.row.enc.is_valu();
     let tolerances = execute(&mut state, &inst).unwrap_or_else(|e| panic!("{name}: {e:?}"));
     let allowed = match tolerances.first().map(|t| &t.allowed) {
         None => (if vector { state.vgprs[6][0] } else { state.sgprs[6] }) == expected,
@@ -156,5 +163,54 @@ fn vector_examples() {
     ];
     for (name, operand, expected) in table {
         check(name, &[*operand], *expected);
+    }
+}
+
+/// Exception flags: the manual's sentences, and IEEE 754's for single operations.
+#[test]
+fn exception_flags() {
+    use wavemill_model::flags::*;
+    const ONE: u32 = 0x3f80_0000;
+    const INF: u32 = 0x7f80_0000;
+    const QUIET: u32 = 0x7fc0_0000;
+    const SIGNALLING: u32 = 0x7f80_0001;
+    const LARGEST: u32 = 0x7f7f_ffff;
+    const SMALLEST: u32 = 0x0080_0000;
+    let table: &[(&str, &[u32], u32)] = &[
+        ("v_add_f32", &[ONE, ONE], 0),
+        ("v_add_f32", &[ONE, 1], DENORMAL | INEXACT),
+        ("v_add_f32", &[INF, INF | 1 << 31], INVALID),
+        ("v_add_f32", &[INF, INF], 0),
+        ("v_add_f32", &[QUIET, ONE], 0),
+        ("v_add_f32", &[SIGNALLING, ONE], INVALID),
+        ("v_add_f32", &[LARGEST, LARGEST], OVERFLOW | INEXACT),
+        // Exact differences are tiny, but have not underflowed.
+        ("v_sub_f32", &[SMALLEST, SMALLEST + 1], 0),
+        ("v_mul_f32", &[0, INF], INVALID),
+        ("v_mul_f32", &[SMALLEST, SMALLEST], UNDERFLOW | INEXACT),
+        ("v_mul_f32", &[SMALLEST, 0x3f00_0000], 0),
+        ("v_max_f32", &[QUIET, ONE], 0),
+        ("v_max_f32", &[SIGNALLING, ONE], INVALID),
+        ("v_ldexp_f32", &[ONE, 200], OVERFLOW | INEXACT),
+        ("v_ldexp_f32", &[ONE, (-149i32) as u32], 0),
+        ("v_ldexp_f32", &[ONE, (-150i32) as u32], UNDERFLOW | INEXACT),
+        // Quiet without CLAMP.
+        ("v_cmp_lt_f32", &[QUIET, ONE], 0),
+        // Inexact only with CLAMP.
+        ("v_cvt_i32_f32", &[0x3fc0_0000], 0),
+        ("v_cvt_i32_f32", &[QUIET], INVALID),
+        ("v_cvt_u32_f32", &[ONE | 1 << 31], INVALID),
+        ("v_cvt_f32_u32", &[0x0100_0001], INEXACT),
+        ("v_cvt_f16_f32", &[LARGEST], OVERFLOW | INEXACT),
+        // Nothing but integer division by zero.
+        ("v_rcp_iflag_f32", &[0], INT_DIV0),
+        ("v_rcp_iflag_f32", &[SIGNALLING], 0),
+        ("v_rcp_f32", &[0], DIV0),
+        ("v_sqrt_f32", &[ONE | 1 << 31], INVALID),
+    ];
+    for (name, operands, expected) in table {
+        let (inst, state) = prepared(name, operands);
+        let flags = raised(&state, &inst).unwrap_or_else(|| panic!("{name}: not modelled"));
+        assert_eq!(flags, Flags { raised: *expected, open: 0 }, "{name} {operands:x?}");
     }
 }

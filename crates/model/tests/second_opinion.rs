@@ -18,6 +18,8 @@ fn agree(cpu: &str) {
         report.missing
     );
     assert!(report.differences.is_empty(), "{}", report.describe());
+    // Every exception flag was raised where the model was sure of it.
+    assert!(report.flags.iter().all(|&n| n > 0), "{cpu}: {:?}", report.flags);
     // Every form was looked at.
     assert!(report.cases.values().all(|&n| n >= RUNS as u64), "{cpu}");
     let (level, test) = (processor(cpu).expect("a processor").level, Arc::from(file!()));

@@ -7,7 +7,8 @@
 //!
 //! The manual's own rules: V_CVT to integers is inexact only with CLAMP; V_CMP is invalid for a NaN only with CLAMP
 //! (V_CMPS of GFX6 and GFX7 always); V_RCP_IFLAG raises nothing but integer division by zero; V_DIV_FIXUP raises
-//! invalid, denormal and division by zero for the division it ends; V_DOT and the matrix core raise nothing.
+//! invalid, denormal and division by zero for the division it ends; V_EXP_F32, LOG, RCP, RSQ and SQRT flush denormals
+//! whatever MODE says; V_DOT and the matrix core raise nothing.
 
 use crate::compare::{Compare, Type};
 use crate::hwreg::trapsts::{
@@ -193,8 +194,34 @@ impl Rule {
         })
     }
 
-    /// The flags of one lane. Operands are as the instruction's meaning gets them, modifiers applied.
+    /// The format of the operands, if they are single floats.
+    fn source(self) -> Option<Format> {
+        Some(match self {
+            Rule::Add(f, ..)
+            | Rule::Mul(f)
+            | Rule::Fma(f)
+            | Rule::Mad(f, _)
+            | Rule::DivFmas(f)
+            | Rule::DivFixup(f)
+            | Rule::Choose(f, _)
+            | Rule::ToInt(f, ..)
+            | Rule::Convert(f, _)
+            | Rule::Rcp(f)
+            | Rule::Rsq(f)
+            | Rule::Sqrt(f)
+            | Rule::Log(f)
+            | Rule::Exp(f)
+            | Rule::Trig(f)
+            | Rule::Ldexp(f) => f,
+            Rule::MulLegacy | Rule::RcpIflag | Rule::MixHalf(_) | Rule::PackRtz => F32,
+            Rule::FromInt(..) | Rule::PackedHalf(_) | Rule::PackedSingle(_) => return None,
+        })
+    }
+
+    /// The flags of one lane. Operands are as the instruction's meaning gets them, modifiers applied; bits above their
+    /// format do not count.
     pub fn flags(self, s: [u64; 3], mode: &Mode, clamp: bool) -> u32 {
+        let s = self.source().map_or(s, |f| s.map(|x| x & mask(f)));
         match self {
             Rule::Add(f, n0, n1) => {
                 let m = float_mode(f, mode);
@@ -218,7 +245,12 @@ impl Rule {
                     (0, 0)
                 } else {
                     let [a, b] = [s[0], s[1]].map(|x| f.flush(x));
-                    (product(f, a, b, m), f.flush(soft::mul(f, a, b, m.round)))
+                    let mut p = f.flush(soft::mul(f, a, b, m.round));
+                    let finite = |x: u64| x & !f.sign() < f.infinity();
+                    if f == F16 && mode.fp16_ovfl && p & !f.sign() == f.infinity() && finite(a) && finite(b) {
+                        p = p & f.sign() | f.max();
+                    }
+                    (product(f, a, b, m), p)
                 };
                 first | fused(f, p, f.one(), s[2], m)
             }
@@ -252,35 +284,36 @@ impl Rule {
                 let m = float_mode(to, mode);
                 common | rounded(to, m, |n, r| soft::pack(to, scale(soft::unpack(from, a), n), r))
             }
-            Rule::Rcp(f) => unary(f, s[0], mode, |n| Special {
+            Rule::Rcp(f) => unary(f, s[0], approximate_mode(f, mode), |n| Special {
                 divide_by_zero: n.significand == 0,
                 // Only powers of two have exact reciprocals.
                 inexact: !n.significand.is_power_of_two(),
                 ..Special::default()
             }),
-            Rule::Rsq(f) => unary(f, s[0], mode, |n| Special {
+            Rule::Rsq(f) => unary(f, s[0], approximate_mode(f, mode), |n| Special {
                 divide_by_zero: n.significand == 0,
                 invalid: n.negative && n.significand != 0,
                 inexact: !even_power_of_two(n),
             }),
-            Rule::Sqrt(f) => unary(f, s[0], mode, |n| Special {
+            Rule::Sqrt(f) => unary(f, s[0], approximate_mode(f, mode), |n| Special {
                 invalid: n.negative && n.significand != 0,
                 inexact: !is_square(n),
                 ..Special::default()
             }),
-            Rule::Log(f) => unary(f, s[0], mode, |n| Special {
+            Rule::Log(f) => unary(f, s[0], approximate_mode(f, mode), |n| Special {
                 divide_by_zero: n.significand == 0,
                 invalid: n.negative && n.significand != 0,
                 inexact: !n.significand.is_power_of_two(),
             }),
-            Rule::Exp(f) => {
-                unary(f, s[0], mode, |n| Special { inexact: !is_integer(n), ..Special::default() })
-            }
+            Rule::Exp(f) => unary(f, s[0], approximate_mode(f, mode), |n| Special {
+                inexact: !is_integer(n),
+                ..Special::default()
+            }),
             Rule::Trig(f) => {
                 let m = float_mode(f, mode);
                 let infinite = s[0] & !f.sign() == f.infinity();
                 let flags =
-                    unary(f, s[0], mode, |n| Special { inexact: n.significand != 0, ..Special::default() });
+                    unary(f, s[0], m, |n| Special { inexact: n.significand != 0, ..Special::default() });
                 if infinite { INVALID | denormals(f, &s[..1], m) } else { flags }
             }
             Rule::Ldexp(f) => {
@@ -298,7 +331,7 @@ impl Rule {
                 denormals(f, &[a], m) | rounded(f, m, |n, r| soft::pack(f, scale(number, n), r))
             }
             Rule::RcpIflag => {
-                if is_zero(F32, s[0], mode.f32) {
+                if is_zero(F32, s[0], approximate_mode(F32, mode)) {
                     INT_DIVIDE_BY_ZERO
                 } else {
                     0
@@ -306,8 +339,7 @@ impl Rule {
             }
             Rule::MixHalf(fused) => {
                 let m = if fused { mode.f32 } else { mode.f32.flushing() };
-                let [a, b, c] =
-                    s.map(|x| if m.flush_in { F32.flush(x & 0xffff_ffff) } else { x & 0xffff_ffff });
+                let [a, b, c] = s.map(|x| if m.flush_in { F32.flush(x) } else { x });
                 let (step, r) = if fused {
                     (Rule::Fma(F32), soft::fma(F32, a, b, c, m.round))
                 } else {
@@ -322,7 +354,7 @@ impl Rule {
             }
             Rule::PackRtz => {
                 let zero = Mode { f64: FloatMode { round: Round::Zero, ..mode.f64 }, ..*mode };
-                let convert = |x: u64| Rule::Convert(F32, F16).flags([x & 0xffff_ffff, 0, 0], &zero, false);
+                let convert = |x: u64| Rule::Convert(F32, F16).flags([x, 0, 0], &zero, false);
                 convert(s[0]) | convert(s[1])
             }
             Rule::PackedHalf(p) => [0, 16].into_iter().fold(0, |flags, shift| {
@@ -343,12 +375,22 @@ pub fn compare_flags(c: Compare, s: [u64; 2], mode: &Mode, signals: bool) -> u32
         Type::F64 => F64,
         _ => return 0,
     };
-    let s = if f == F16 { s.map(|x| x & 0xffff) } else { s };
+    let s = s.map(|x| x & mask(f));
     invalid(signals && s.iter().any(|&x| f.is_nan(x))) | denormals(f, &s, float_mode(f, mode))
 }
 
 fn float_mode(f: Format, mode: &Mode) -> FloatMode {
     if f == F32 { mode.f32 } else { mode.f64 }
+}
+
+/// The mode of an approximate instruction: the f32 ones flush denormals whatever MODE says, sine and cosine aside.
+fn approximate_mode(f: Format, mode: &Mode) -> FloatMode {
+    if f == F32 { mode.f32.flushing() } else { mode.f64 }
+}
+
+/// All bits of a format.
+const fn mask(f: Format) -> u64 {
+    f.sign() | (f.sign() - 1)
 }
 
 const fn invalid(is: bool) -> u32 {
@@ -357,7 +399,7 @@ const fn invalid(is: bool) -> u32 {
 
 fn is_zero(f: Format, bits: u64, m: FloatMode) -> bool {
     let bits = if m.flush_in { f.flush(bits) } else { bits };
-    bits & (f.sign() | (f.sign() - 1)) & !f.sign() == 0
+    bits & !f.sign() == 0
 }
 
 /// Input denormal, if one of the operands is one that the operation sees.
@@ -390,7 +432,6 @@ fn rounded(f: Format, m: FloatMode, result: impl Fn(i32, Round) -> u64) -> u32 {
 
 /// a · b + c.
 fn fused(f: Format, a: u64, b: u64, c: u64, m: FloatMode) -> u32 {
-    let [a, b, c] = [a, b, c].map(|x| x & (f.sign() | (f.sign() - 1)));
     let [a, b, c] = [a, b, c].map(|x| if m.flush_in { f.flush(x) } else { x });
     let common = denormals(f, &[a, b, c], m);
     let infinite = |x: u64| x & !f.sign() == f.infinity();
@@ -426,8 +467,7 @@ fn product(f: Format, a: u64, b: u64, m: FloatMode) -> u32 {
 
 /// Numerator / denominator, as V_DIV_FIXUP sees it.
 fn division(f: Format, denominator: u64, numerator: u64, m: FloatMode) -> u32 {
-    let [d, n] = [denominator, numerator].map(|x| x & (f.sign() | (f.sign() - 1)));
-    let [d, n] = [d, n].map(|x| if m.flush_in { f.flush(x) } else { x });
+    let [d, n] = [denominator, numerator].map(|x| if m.flush_in { f.flush(x) } else { x });
     let common = denormals(f, &[d, n], m);
     if f.is_nan(d) || f.is_nan(n) {
         return common | invalid(f.is_snan(d) || f.is_snan(n));
@@ -448,9 +488,7 @@ struct Special {
     inexact: bool,
 }
 
-fn unary(f: Format, a: u64, mode: &Mode, special: impl Fn(Number) -> Special) -> u32 {
-    let m = float_mode(f, mode);
-    let a = a & (f.sign() | (f.sign() - 1));
+fn unary(f: Format, a: u64, m: FloatMode, special: impl Fn(Number) -> Special) -> u32 {
     let a = if m.flush_in { f.flush(a) } else { a };
     if f.is_nan(a) {
         return invalid(f.is_snan(a));
@@ -494,7 +532,6 @@ fn is_integer(n: Number) -> bool {
 }
 
 fn to_int(f: Format, a: u64, bits: u32, signed: bool, clamp: bool, m: FloatMode) -> u32 {
-    let a = a & (f.sign() | (f.sign() - 1));
     let a = if m.flush_in { f.flush(a) } else { a };
     if f.is_nan(a) || a & !f.sign() == f.infinity() {
         return INVALID;

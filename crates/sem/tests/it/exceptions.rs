@@ -206,3 +206,42 @@ fn mixed_precision() {
     assert_eq!(f32_flags(Op::v_cvt_pkrtz_f16_f32, [1.0, 2.0, 0.0], true), 0);
     assert_eq!(f32_flags(Op::v_cvt_pkrtz_f16_f32, [1.0, 1.0 / 3.0, 0.0], true), INEXACT);
 }
+
+/// What is above a format in the registers is no part of the operand: the other half of a dword, the rest of a 64-bit
+/// constant.
+#[test]
+fn bits_above_the_format_do_not_count() {
+    let m = mode(0, true);
+    for (op, one) in [
+        (Op::v_floor_f16, 0x3c00),
+        (Op::v_max_f16, 0x3c00),
+        (Op::v_frexp_mant_f16, 0x3c00),
+        (Op::v_ldexp_f16, 0x3c00),
+        (Op::v_cos_f16, 0x3c00),
+        (Op::v_cvt_f32_f16, 0x3c00),
+        (Op::v_mad_f16, 0x3c00),
+        (Op::v_trunc_f32, 0x3f80_0000),
+        (Op::v_cvt_f16_f32, 0x3f80_0000),
+    ] {
+        let flags = |s: [u64; 3]| Rule::of(op).unwrap().flags(s, &m, false);
+        let above = 0x7ff7_ffff_7fff_ffff & !(if one == 0x3c00 { 0xffff } else { 0xffff_ffff });
+        assert_eq!(flags([one | above, 0, 0]), flags([one, 0, 0]), "{op:?}");
+    }
+    // The infinity of a half is seen below other bits, too.
+    let infinity = [0x1234_7c00, 0, 0];
+    assert_eq!(Rule::of(Op::v_sin_f16).unwrap().flags(infinity, &m, false), INVALID);
+}
+
+/// Manual 12: V_EXP_F32 and its kind flush denormals whatever MODE says, V_SIN_F32 does not.
+#[test]
+fn approximations_flush() {
+    let m = mode(0, true);
+    let flags = |op, bits| Rule::of(op).unwrap().flags([bits, 0, 0], &m, false);
+    assert_eq!(flags(Op::v_exp_f32, 1), 0);
+    assert_eq!(flags(Op::v_sqrt_f32, 0x8000_0001), 0);
+    assert_eq!(flags(Op::v_rcp_f32, 1), DIVIDE_BY_ZERO);
+    assert_eq!(flags(Op::v_log_f32, 1), DIVIDE_BY_ZERO);
+    assert_eq!(flags(Op::v_sin_f32, 1), INPUT_DENORMAL | INEXACT);
+    // f16: as MODE says.
+    assert_eq!(flags(Op::v_sqrt_f16, 0x8001), INVALID | INPUT_DENORMAL);
+}
