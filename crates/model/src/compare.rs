@@ -232,7 +232,7 @@ fn one(
         differences.extend(differing(&before, &model, &tolerances, &wave, Some(inst)));
     }
     if differences.is_empty() {
-        differences.extend(flags_differ(&before, inst, &|state| execute(state, true).0.trapsts));
+        differences.extend(flags_differ(&before, inst, run, &|state| execute(state, true).0.trapsts));
         // The table's word on state that is not an operand.
         let quiet = |bit: u8| inst.row.writes & bit == 0;
         if quiet(row::state::SCC) && before.scc != model.scc {
@@ -265,22 +265,25 @@ fn one(
     Err(Failure::Differs(Difference { name: inst.row.name, form: inst.form, text }))
 }
 
-/// What is wrong with the flags that `run` gathers, for a reader: a lane that shows it on its own, if there is one.
-fn flags_differ(before: &State, inst: &Inst, run: &dyn Fn(&State) -> u32) -> Option<String> {
+/// What is wrong with the flags that `execute` gathers, for a reader. Lanes hide each other's flags, so some run on their
+/// own, too: all of them to find one that shows what is wrong with them together.
+fn flags_differ(before: &State, inst: &Inst, run: usize, execute: &dyn Fn(&State) -> u32) -> Option<String> {
     let text = |state: &State| {
-        let (flags, trapsts) = (flags::raised(state, inst)?, run(state) & flags::ALL);
+        let (flags, trapsts) = (flags::raised(state, inst)?, execute(state) & flags::ALL);
         let flags::Flags { raised, open } = flags;
         (!flags.permit(trapsts)).then(|| {
             format!("  flags: the model has {raised:#x} ({open:#x} open), the interpreter {trapsts:#x}")
         })
     };
-    let all = text(before)?;
-    let alone = (0..64).filter(|l| before.exec() >> l & 1 != 0).find_map(|lane| {
+    let alone = |lane: usize| {
         let mut state = before.clone();
         state.set_sgpr64(126, 1 << lane);
-        Some(text(&state)? + &format!(", lane {lane}{}", sources(before, Some(inst), lane)))
-    });
-    Some(alone.unwrap_or(all))
+        Some(text(&state)? + &format!(", lane {lane} alone{}", sources(before, Some(inst), lane)))
+    };
+    let all = text(before);
+    let lanes = if all.is_some() { 64 } else { 2 };
+    let one = inst.row.enc.is_valu().then(|| (0..lanes).find_map(|i| alone((run + 17 * i) % 64)));
+    one.flatten().or(all)
 }
 
 pub(crate) fn to_wave(s: &State, target: &Target) -> Wave {

@@ -2,6 +2,7 @@
 //! what the interpreter does to whole blocks.
 
 use crate::compare::{Bench, ENDPGM, differing, forms, to_wave};
+use crate::flags::Flags;
 use crate::generate::{fill, instruction, state};
 use crate::{State, excluded_row, execute};
 use wavemill_isa::row::{Enc, Form, Role, Row, flag};
@@ -91,7 +92,9 @@ fn differs(bench: &Bench, run: usize, insts: &[Inst], before: &State) -> Option<
     let mut before = before.clone();
     before.pc = base;
     let mut model = before.clone();
+    let mut flags = Flags::default();
     for inst in insts {
+        flags = flags.after(&model, inst);
         if execute(&mut model, inst).is_err() {
             return Some(format!("no model for {}", inst.row.name));
         }
@@ -102,12 +105,19 @@ fn differs(bench: &Bench, run: usize, insts: &[Inst], before: &State) -> Option<
     unsafe { memory.add(base, bytes, false) }.unwrap_or_else(|e| panic!("code cannot be added: {e:?}"));
     let engine = &bench.engines[run % bench.engines.len()];
     engine.invalidate(base, bytes);
-    let mut wave = to_wave(&before, &bench.target);
-    let event = engine.run(&mut wave, &GroupShared::new(0), &memory, 1000);
-    let differences = match event {
-        Event::End => differing(&before, &model, &[], &wave, None),
-        event => vec![format!("  the interpreter stopped with {event:?}")],
-    };
+    let mut differences = Vec::new();
+    // In blocks, and one by one with exceptions gathered.
+    for gather in [false, true] {
+        let mut wave = to_wave(&before, &bench.target);
+        wave.gather_exceptions = gather;
+        match engine.run(&mut wave, &GroupShared::new(0), &memory, 1000) {
+            Event::End => differences.extend(differing(&before, &model, &[], &wave, None)),
+            event => differences.push(format!("  the interpreter stopped with {event:?}")),
+        }
+        if gather && !flags.permit(wave.trapsts) {
+            differences.push(format!("  the model has {flags:x?}, TRAPSTS is {:#x}", wave.trapsts));
+        }
+    }
     if differences.is_empty() {
         return None;
     }
