@@ -47,8 +47,13 @@ fn scale32(s0: u32, d: u32, n: u32) -> (u32, bool) {
     (r as u32, vcc)
 }
 fn scale64(s0: u64, d: u64, n: u64) -> (u64, bool) {
-    let (x, y) = (f64::from_bits(n), f64::from_bits(d));
-    scale(F64, s0, d, n, y.is_finite() && (x / y).abs() < f64::MIN_POSITIVE)
+    let [x, y] = [n, d].map(|v| v & !F64.sign());
+    // The quotient itself counts, not what it would be rounded to: n < least · d, where least is the least normal number.
+    let least = F64.sign() | f64::MIN_POSITIVE.to_bits();
+    let tiny = x <= F64.infinity()
+        && y < F64.infinity()
+        && soft::fma(F64, least, y, x, Round::Nearest) & F64.sign() != 0;
+    scale(F64, s0, d, n, tiny)
 }
 
 /// V_DIV_SCALE_F32.
@@ -185,4 +190,26 @@ pub fn trig_preop(a: u64, segment: u32) -> u64 {
         scale += 128;
     }
     soft::ldexp(F64, soft::from_int(F64, false, bits, Round::Zero), scale, Round::Zero)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Quotients next to the least normal number, which division would round to it.
+    #[test]
+    fn tiny_quotients_are_not_rounded() {
+        let d = 1.0f64.next_up();
+        let n = f64::MIN_POSITIVE;
+        let flag = |n: f64, d: f64| scale64(n.to_bits(), d.to_bits(), n.to_bits()).1;
+        assert!(flag(n, d), "least / (1 + ε) is below the least normal number");
+        assert!(!flag(n, 1.0));
+        assert!(!flag(n.next_up(), 1.0));
+        assert!(flag(n.next_up(), 1.0f64.next_up().next_up()));
+        // One unit below it, by half a unit: division rounds up to it.
+        let (n, d) = (1.0f64.next_down(), 2f64.powi(1022));
+        assert_eq!(n / d, f64::MIN_POSITIVE);
+        assert!(flag(n, d));
+        assert!(!flag(1.0, f64::INFINITY));
+    }
 }
