@@ -1,8 +1,10 @@
 //! What a page about an instruction says: `wavemill isa explain` prints it, `cargo xtask gen` writes it into `docs/isa/`.
 //!
-//! A [`Page`] is made from the instruction table alone and knows nothing of how it will look; [`Page::text`] and
-//! [`Page::markdown`] lay it out.
+//! A [`Page`] is made from the instruction table, the lines that `asm`'s tests compare with llvm-mc's bytes, and the record
+//! of tests ([`evidence`]). It knows nothing of how it will look; [`Page::text`] and [`Page::markdown`] lay it out.
 
+pub mod evidence;
+mod examples;
 mod layout;
 mod words;
 
@@ -24,6 +26,16 @@ pub fn page(mnemonic: &str) -> Option<Page> {
             page.push("On", Block::Text(format!("{}, {}", levels.join(", "), row.enc.name())));
         }
         describe(row, &mut page);
+    }
+    let name = rows.first()?.name;
+    let examples = examples::examples(name);
+    if !examples.is_empty() {
+        let rows = examples.iter().map(|e| e.to_vec());
+        page.push("Examples", Block::table(&["text", "bytes by generation"], rows));
+    }
+    let tests = evidence::tests(name);
+    if !tests.is_empty() {
+        page.push("Tests", Block::Code(tests));
     }
     Some(page)
 }

@@ -9,16 +9,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use wavemill_isa::{Level, ROWS};
+use wavemill_reference::evidence::{Evidence, FOLDERS, LEVELS, level, levels_of, parse};
 
 /// The file, from the repository's root.
 const FILE: &str = "isa/evidence.txt";
 
 /// Tests that are named for an instruction at most, unless a generation has no other.
 const MOST: usize = 6;
-
-/// Generations whose every instruction must have a test. What gfx904 has is in gfx900 or gfx906.
-const LEVELS: [Level; 7] =
-    [Level::Gfx6, Level::Gfx7, Level::Gfx8, Level::Gfx900, Level::Gfx906, Level::Gfx908, Level::Gfx90a];
 
 /// Packages, their test binaries, and the tests of them that note what they run.
 const TESTS: [[&str; 3]; 3] = [
@@ -27,27 +24,6 @@ const TESTS: [[&str; 3]; 3] = [
     ["wavemill-model", "second_opinion", "gfx"],
     ["wavemill-machine", "it", ""],
 ];
-
-/// Folders of tests and what `isa/evidence.txt` calls them.
-const FOLDERS: [(&str, &str); 4] = [
-    ("files/", "crates/wave/tests/files/"),
-    ("wave/", "crates/wave/tests/it/"),
-    ("model/", "crates/model/tests/"),
-    ("machine/", "crates/machine/tests/it/"),
-];
-
-/// The levels at which a test ran an instruction, by mnemonic and test.
-type Evidence = BTreeMap<String, BTreeMap<String, BTreeSet<Level>>>;
-
-/// The demanded levels that have a mnemonic.
-fn levels_of(mnemonic: &str) -> BTreeSet<Level> {
-    let rows = || ROWS.iter().filter(|r| r.name == mnemonic);
-    LEVELS.into_iter().filter(|l| rows().any(|r| r.opcode_at(*l).is_some())).collect()
-}
-
-fn level(name: &str) -> Result<Level, String> {
-    Level::ALL.into_iter().find(|l| l.name() == name).ok_or_else(|| format!("`{name}` is no level"))
-}
 
 /// Runs the tests and gathers what they note.
 fn gather(root: &Path) -> Result<Evidence, String> {
@@ -140,7 +116,8 @@ pub fn run(root: &Path, check: bool) -> Result<(), String> {
     if !check {
         return super::write(&[(root.join(FILE), file(&noted))]).map(|_| ());
     }
-    let claimed = parse(root)?;
+    let text = std::fs::read_to_string(root.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
+    let claimed = parse(&text).map_err(|e| format!("{FILE}: {e}"))?;
     for (mnemonic, tests) in &claimed {
         for (test, levels) in tests {
             let ran = noted.get(mnemonic).and_then(|tests| tests.get(test));
@@ -152,40 +129,4 @@ pub fn run(root: &Path, check: bool) -> Result<(), String> {
         }
     }
     complete(&claimed).map_err(|e| format!("{FILE} is stale, run `cargo xtask evidence`: {e}"))
-}
-
-/// What `isa/evidence.txt` claims.
-fn parse(root: &Path) -> Result<Evidence, String> {
-    let text = std::fs::read_to_string(root.join(FILE)).map_err(|e| format!("{FILE}: {e}"))?;
-    let mut out = Evidence::new();
-    for line in text.lines().filter(|l| !l.starts_with('#')) {
-        let mut words = line.split(' ');
-        let mnemonic = words.next().unwrap_or_default();
-        let tests = words.map(|word| match word.split_once(':') {
-            None => Ok((word.to_owned(), levels_of(mnemonic))),
-            Some((test, levels)) => {
-                let levels = levels.split(',').map(|l| level(&format!("gfx{l}")));
-                Ok((test.to_owned(), levels.collect::<Result<_, String>>()?))
-            }
-        });
-        out.insert(mnemonic.to_owned(), tests.collect::<Result<_, String>>()?);
-    }
-    Ok(out)
-}
-
-/// The tests of every mnemonic as a page shows them: a path, and generations if they are not all that have it.
-pub fn read(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let mut out = BTreeMap::new();
-    for (mnemonic, tests) in parse(root)? {
-        let all = levels_of(&mnemonic);
-        let tests = tests.into_iter().map(|(test, levels)| {
-            let path = FOLDERS.iter().find_map(|(short, long)| Some((long, test.strip_prefix(short)?)));
-            let (folder, name) = path.ok_or_else(|| format!("{FILE}: where is `{test}`?"))?;
-            let names: Vec<&str> = levels.iter().map(|l| l.name()).collect();
-            let levels = if levels == all { String::new() } else { format!(" ({})", names.join(", ")) };
-            Ok(format!("{folder}{name}{levels}"))
-        });
-        out.insert(mnemonic, tests.collect::<Result<_, String>>()?);
-    }
-    Ok(out)
 }
