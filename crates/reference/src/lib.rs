@@ -12,7 +12,7 @@ pub use layout::{Block, Page};
 pub use words::{access, forms, names, opcode_runs, operand, operands, ty};
 
 use wavemill_isa::row::{counter, flag, state};
-use wavemill_isa::{Kind, Row, encoding, lookup};
+use wavemill_isa::{Kind, Operand, Role, Row, encoding, lookup};
 use wavemill_sem::fidelity::{Fidelity, fidelity};
 
 /// The page of a mnemonic; `None` if no instruction has it. Where generations have instructions of their own under one
@@ -58,11 +58,7 @@ fn describe(row: &Row, page: &mut Page) {
     page.push("Encodings", Block::table(&["generation", "encoding", "opcode", "also as"], encodings));
     if !row.operands.is_empty() {
         let lines = row.operands.iter().map(|o| {
-            let place = match o.ty.kind {
-                Kind::Imm => "in the encoding".to_owned(),
-                _ if o.ty.dwords() == 1 => "1 register".to_owned(),
-                _ => format!("{} registers", o.ty.dwords()),
-            };
+            let place = place(row, o);
             let use_ = if o.ty.kind == Kind::Imm { "" } else { access(o.access) };
             vec![o.role.name().to_owned(), ty(o.ty), place, use_.to_owned()]
         });
@@ -95,6 +91,27 @@ fn describe(row: &Row, page: &mut Page) {
     }
 }
 
+/// Where an operand is.
+fn place(row: &Row, operand: &Operand) -> String {
+    match (operand.role, operand.ty.kind) {
+        (_, Kind::Imm) => "in the encoding".to_owned(),
+        // What an image wants depends on its kind and the dmask.
+        (Role::Vaddr, _) if row.addr != 0 => {
+            let counts: Vec<String> =
+                (0..16u32).filter(|n| row.addr >> n & 1 != 0).map(|n| (n + 1).to_string()).collect();
+            match counts.split_last() {
+                Some((last, [])) => format!("{last} registers"),
+                Some((last, others)) => format!("{} or {last} registers", others.join(", ")),
+                None => String::new(),
+            }
+        }
+        (Role::Vdata, _) if row.addr != 0 && row.has(flag::GATHER4) => "4 registers".to_owned(),
+        (Role::Vdata, _) if row.addr != 0 => "a register for each bit of dmask".to_owned(),
+        _ if operand.ty.dwords() == 1 => "1 register".to_owned(),
+        _ => format!("{} registers", operand.ty.dwords()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +125,14 @@ mod tests {
             assert!(words(&page.text()).contains(&words(row.operation())), "{}", row.name);
         }
         assert!(page("v_nonsense").is_none());
+    }
+
+    #[test]
+    fn registers_of_image_operands() {
+        let text = page("image_sample_c_b_cl").unwrap().text();
+        assert!(text.contains("vaddr  b32   3, 4, 5, 6 or 8 registers"), "{text}");
+        assert!(text.contains("a register for each bit of dmask"), "{text}");
+        assert!(page("image_gather4").unwrap().text().contains("vdata  b32   4 registers"));
     }
 
     #[test]
