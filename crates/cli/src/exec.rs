@@ -114,6 +114,9 @@ pub fn run(args: &Exec) -> ExitCode {
 }
 
 fn perform(args: &Exec) -> Result<ExitCode, String> {
+    if !cfg!(target_os = "linux") {
+        return Err(format!("it runs programs for Linux, where HIP is; this is {}", std::env::consts::OS));
+    }
     if Profile::named(&args.gpu).is_none() {
         let hint = wavemill_asm::suggest::closest(&args.gpu, Profile::names());
         let hint = hint.map(|h| format!("; did you mean {h}?")).unwrap_or_default();

@@ -1,7 +1,6 @@
 //! Memory that several processes share: it lies in a file without a name, which others open through `/proc`.
 
 use memmap2::{MmapOptions, MmapRaw};
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous};
 use std::fs::File;
 use std::io;
@@ -12,8 +11,27 @@ const PIECE: usize = 1 << 16;
 
 /// A file for so much memory.
 pub(crate) fn file(len: u64) -> io::Result<File> {
-    let file = File::from(memfd_create("wavemill", MemfdFlags::CLOEXEC)?);
+    let file = nameless()?;
     file.set_len(len)?;
+    Ok(file)
+}
+
+#[cfg(target_os = "linux")]
+fn nameless() -> io::Result<File> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    Ok(memfd_create("wavemill", MemfdFlags::CLOEXEC)?.into())
+}
+
+/// Elsewhere a file that loses its name at once. Other processes have no `/proc` to find it through, so that sharing it
+/// fails there, with the system's words.
+#[cfg(not(target_os = "linux"))]
+fn nameless() -> io::Result<File> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("wavemill-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    let path = std::env::temp_dir().join(name);
+    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+    std::fs::remove_file(path)?;
     Ok(file)
 }
 

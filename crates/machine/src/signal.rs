@@ -499,6 +499,11 @@ pub fn wait_any(
 
 /// The system clock that times are told in: nanoseconds.
 pub fn now() -> u64 {
-    let t = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    use rustix::time::{ClockId, clock_gettime};
+    #[cfg(target_os = "linux")]
+    let clock = ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    let clock = ClockId::Monotonic;
+    let t = clock_gettime(clock);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }

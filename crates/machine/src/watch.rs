@@ -3,7 +3,6 @@
 //! Whoever changes a word through this crate wakes its sleepers. Device code just stores to it, so the scheduler
 //! looks at all words that somebody sleeps on whenever a wave's turn ends.
 
-use rustix::thread::futex;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -47,15 +46,55 @@ pub(crate) fn glance<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
 
 /// Sleeps while `bell` holds `value`, but not longer than `limit`.
 pub(crate) fn sleep(bell: &AtomicU32, value: u32, limit: Option<Duration>) {
-    let limit = limit.map_or(LONGEST, |l| l.min(LONGEST));
-    let time = rustix::time::Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
-    // Interrupted, changed, timed out: the caller looks again in any case. Not private: words may be shared memory.
-    let _ = futex::wait(bell, futex::Flags::empty(), value, Some(&time));
+    // Interrupted, changed, timed out: the caller looks again in any case.
+    host::wait(bell, value, limit.map_or(LONGEST, |l| l.min(LONGEST)));
 }
 
 /// Wakes every thread that sleeps on `bell`.
 pub(crate) fn wake(bell: &AtomicU32) {
-    let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
+    host::wake(bell);
+}
+
+/// Sleeping on a word, as Linux has it.
+#[cfg(target_os = "linux")]
+mod host {
+    use rustix::thread::futex;
+    use std::sync::atomic::AtomicU32;
+    use std::time::Duration;
+
+    pub(super) fn wait(bell: &AtomicU32, value: u32, limit: Duration) {
+        let time = rustix::time::Timespec { tv_sec: 0, tv_nsec: limit.subsec_nanos().into() };
+        // Not private: words may be shared memory.
+        let _ = futex::wait(bell, futex::Flags::empty(), value, Some(&time));
+    }
+
+    pub(super) fn wake(bell: &AtomicU32) {
+        let _ = futex::wake(bell, futex::Flags::empty(), i32::MAX as u32);
+    }
+}
+
+/// The same with what every system has: one bell for all, whose sleepers look whether it was theirs.
+#[cfg(not(target_os = "linux"))]
+mod host {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{Condvar, Mutex, PoisonError};
+    use std::time::Duration;
+
+    static LOCK: Mutex<()> = Mutex::new(());
+    static RUNG: Condvar = Condvar::new();
+
+    pub(super) fn wait(bell: &AtomicU32, value: u32, limit: Duration) {
+        let lock = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
+        if bell.load(Ordering::SeqCst) == value {
+            drop(RUNG.wait_timeout(lock, limit));
+        }
+    }
+
+    pub(super) fn wake(_: &AtomicU32) {
+        // Whoever has looked at its word and not gone to sleep yet holds the lock.
+        drop(LOCK.lock());
+        RUNG.notify_all();
+    }
 }
 
 /// Registers a sleeper until the answer is dropped.

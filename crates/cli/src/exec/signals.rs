@@ -1,6 +1,6 @@
 //! Signals that somebody sends to `wavemill exec` are meant for the program it runs.
 
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
@@ -38,13 +38,21 @@ pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
 }
 
 /// Sends signals to a program, and never to another one that got its number later, if the kernel can tell them apart.
+#[cfg(target_os = "linux")]
 fn sender(child: &Child) -> impl Fn(Signal) -> rustix::io::Result<()> + Send + 'static {
+    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
     let pid = Pid::from_child(child);
     let file = pidfd_open(pid, PidfdFlags::empty());
     move |signal| match &file {
         Ok(file) => pidfd_send_signal(file, signal),
         Err(_) => kill_process(pid, signal),
     }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sender(child: &Child) -> impl Fn(Signal) -> rustix::io::Result<()> + Send + 'static {
+    let pid = Pid::from_child(child);
+    move |signal| kill_process(pid, signal)
 }
 
 /// The signals this process ignores, a bit each from 1 up.
