@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
 
 fn read(data: &[u8]) {
     let inputs = [Input { name: "fuzzed".into(), data }];
-    let _ = link(&inputs, &Options { allow_undefined: true });
+    let _ = link(&inputs, &Options { allow_undefined: true, ..Options::default() });
     let Ok(file) = File::parse(data) else { return };
     let _ = file.notes();
     let _ = file.metadata();

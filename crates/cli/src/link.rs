@@ -3,7 +3,7 @@
 use crate::input::open;
 use clap::Args;
 use std::process::ExitCode;
-use wavemill_object::link::{Input, Options, link};
+use wavemill_object::link::{Input, Options, Strip, link};
 
 /// Arguments of `link`. The options are called as ld.lld's are.
 #[derive(Args)]
@@ -18,6 +18,12 @@ pub struct Link {
     /// The code object to write
     #[arg(short, value_name = "FILE")]
     output: String,
+    /// Leave out debugging information and the symbol table; the dynamic one stays
+    #[arg(short, long)]
+    strip_all: bool,
+    /// Leave out debugging information
+    #[arg(short = 'S', long)]
+    strip_debug: bool,
     #[command(flatten)]
     undefined: Undefined,
 }
@@ -37,7 +43,7 @@ impl Undefined {
     /// How to link, `allow` being what is done when nothing is said.
     pub fn options(&self, allow: bool) -> Options {
         let allow = self.unresolved_symbols.as_deref().map_or(allow, |method| method == "ignore-all");
-        Options { allow_undefined: allow && !self.no_undefined }
+        Options { allow_undefined: allow && !self.no_undefined, ..Options::default() }
     }
 }
 
@@ -55,7 +61,12 @@ pub fn run(args: &Link) -> ExitCode {
     }
     let inputs: Vec<Input<'_>> =
         files.iter().map(|(name, bytes)| Input { name: name.to_string(), data: bytes }).collect();
-    match link(&inputs, &args.undefined.options(true)) {
+    let strip = match (args.strip_all, args.strip_debug) {
+        (true, _) => Strip::All,
+        (false, true) => Strip::Debug,
+        _ => Strip::Nothing,
+    };
+    match link(&inputs, &Options { strip, ..args.undefined.options(true) }) {
         Ok(bytes) => crate::output::save("link", &args.output, &bytes),
         Err(errors) => {
             for error in errors {

@@ -166,7 +166,7 @@ pub fn linked(name: &str, data: Vec<u8>) -> Result<Vec<u8>, LoadError> {
         return Ok(data);
     }
     let input = Input { name: name.to_owned(), data: &data };
-    link::link(&[input], &link::Options { allow_undefined: true })
+    link::link(&[input], &link::Options { allow_undefined: true, ..link::Options::default() })
         .or_else(|e| fail(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
 }
 

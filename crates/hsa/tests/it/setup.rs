@@ -148,7 +148,8 @@ pub fn code_object_for(cpu: &str, source: &str) -> Vec<u8> {
     assert!(!output.failed(), "{}", String::from_utf8_lossy(&output.render_diagnostics()));
     let object = elf::write(&output).expect("an object");
     let input = Input { name: "test.o".into(), data: &object };
-    link(&[input], &link::Options { allow_undefined: true }).unwrap_or_else(|e| panic!("{}", e[0]))
+    link(&[input], &link::Options { allow_undefined: true, ..Default::default() })
+        .unwrap_or_else(|e| panic!("{}", e[0]))
 }
 
 /// A kernel's text: code, then a descriptor with a kernarg segment pointer in s[0:1] and these other lines.

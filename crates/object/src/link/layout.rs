@@ -3,7 +3,7 @@
 use super::merge::{self, Kind};
 use super::relocate::Relocations;
 use super::resolve::{Globals, WEAK};
-use super::{Error, Object, output};
+use super::{Error, Object, Strip, output};
 use crate::elf::{
     SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE,
     SHF_STRINGS, SHF_WRITE, SHN_ABS, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE,
@@ -104,6 +104,7 @@ pub(super) struct Layout {
     /// Order of the dynamic symbols, by global symbol.
     pub dynamic_symbols: Vec<usize>,
     pub ids: Made,
+    strip: Strip,
 }
 
 /// The numbers of the sections that the linker makes.
@@ -152,7 +153,12 @@ fn is_relro(name: &str, ty: u32) -> bool {
 
 impl Layout {
     /// Puts the input sections into output sections.
-    pub fn new(objects: &mut [Object<'_>], symbols: &Globals<'_>, errors: &mut Vec<Error>) -> Layout {
+    pub fn new(
+        objects: &mut [Object<'_>],
+        symbols: &Globals<'_>,
+        strip: Strip,
+        errors: &mut Vec<Error>,
+    ) -> Layout {
         let mut layout = Layout {
             sections: Vec::new(),
             loads: Vec::new(),
@@ -161,6 +167,7 @@ impl Layout {
             commons: HashMap::new(),
             dynamic_symbols: Vec::new(),
             ids: Made::default(),
+            strip,
         };
         layout.place_commons(symbols);
         for (i, object) in objects.iter().enumerate() {
@@ -303,6 +310,11 @@ impl Layout {
         }
     }
 
+    /// Whether a section that the linker makes is left out at the user's wish.
+    pub fn is_stripped(&self, id: usize) -> bool {
+        self.strip == Strip::All && (id == self.ids.symtab || id == self.ids.strtab)
+    }
+
     /// Where a section that had this number when it was made is now.
     pub fn now(&self, id: usize) -> usize {
         self.moved[id]
@@ -324,7 +336,7 @@ impl Layout {
         let ids = self.ids;
         let is_needed = |i: usize, s: &Section| match i {
             i if i == ids.rela_dyn || i == ids.got => s.size != 0,
-            _ => true,
+            i => !self.is_stripped(i),
         };
         let mut order: Vec<usize> =
             (0..self.sections.len()).filter(|&i| is_needed(i, &self.sections[i])).collect();

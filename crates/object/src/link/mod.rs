@@ -31,6 +31,20 @@ pub struct Input<'a> {
 pub struct Options {
     /// Symbols that nobody defines are left to the loader. Hidden ones never are.
     pub allow_undefined: bool,
+    /// What is left out.
+    pub strip: Strip,
+}
+
+/// What a linked file does without. What the loader needs is always there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Strip {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Debugging information.
+    Debug,
+    /// Debugging information and the symbol table; what other code objects may see is in the dynamic one.
+    All,
 }
 
 /// Why objects cannot be linked.
@@ -104,7 +118,10 @@ pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Erro
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut layout = layout::Layout::new(&mut objects, &symbols, &mut errors);
+    if options.strip != Strip::Nothing {
+        objects.iter_mut().for_each(drop_debug);
+    }
+    let mut layout = layout::Layout::new(&mut objects, &symbols, options.strip, &mut errors);
     let relocations = relocate::scan(&objects, &symbols, &mut layout, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
@@ -112,6 +129,13 @@ pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Erro
     layout.finish(&objects, &symbols, &relocations);
     let bytes = output::write(&objects, &symbols, &layout, relocations, header, &mut errors);
     if errors.is_empty() { Ok(bytes) } else { Err(errors) }
+}
+
+/// Leaves out an object's debugging information.
+fn drop_debug(object: &mut Object<'_>) {
+    for (kept, section) in object.kept.iter_mut().zip(&object.file.sections) {
+        *kept &= section.flags & elf::SHF_ALLOC != 0 || !section.name.starts_with(".debug");
+    }
 }
 
 /// What the headers of all objects come to.

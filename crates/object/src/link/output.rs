@@ -142,7 +142,7 @@ pub(super) fn sizes(
     let names = layout.sections.iter().enumerate().filter(|&(i, s)| match i {
         i if i == ids.got => s.size != 0,
         i if i == ids.rela_dyn => relas != 0,
-        _ => true,
+        i => !layout.is_stripped(i),
     });
     names.for_each(|(_, s)| _ = shstrtab.add(&s.name));
     let mut sizes = vec![
@@ -242,8 +242,10 @@ pub(super) fn write(
 ) -> Vec<u8> {
     let mut contents = made_contents(objects, symbols, layout, &relocations);
     let mut sections = layout.sections.clone();
-    let (_, locals) = listed(objects, symbols);
-    sections[layout.now(layout.ids.symtab)].info = locals as u32;
+    if !layout.is_stripped(layout.ids.symtab) {
+        let (_, locals) = listed(objects, symbols);
+        sections[layout.now(layout.ids.symtab)].info = locals as u32;
+    }
     sections[layout.now(layout.ids.dynsym)].info = 1;
     let end =
         sections.iter().skip(1).filter(|s| s.ty != SHT_NOBITS).map(|s| s.offset + s.size).max().unwrap_or(0);
@@ -365,6 +367,7 @@ fn made_contents(
     if !relocations.dynamic.is_empty() {
         contents.push((ids.rela_dyn, dynamic_relocations(objects, symbols, layout, relocations)));
     }
+    contents.retain(|(id, _)| !layout.is_stripped(*id));
     contents
 }
 

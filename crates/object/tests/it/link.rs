@@ -1,7 +1,7 @@
 //! Linked files against those that ld.lld makes of the same objects.
 
 use crate::objects::load;
-use wavemill_object::link::{Input, Options, link};
+use wavemill_object::link::{Input, Options, Strip, link};
 use wavemill_object::read::{File, Kind};
 
 fn inputs<'a>(names: &[&str], data: &'a [Vec<u8>]) -> Vec<Input<'a>> {
@@ -11,7 +11,7 @@ fn inputs<'a>(names: &[&str], data: &'a [Vec<u8>]) -> Vec<Input<'a>> {
 fn link_all(names: &[&str], allow_undefined: bool) -> Result<Vec<u8>, String> {
     let data: Vec<Vec<u8>> = names.iter().map(|n| load(n)).collect();
     let joined = |e: Vec<wavemill_object::link::Error>| e.iter().map(|e| format!("{e}\n")).collect();
-    link(&inputs(names, &data), &Options { allow_undefined }).map_err(joined)
+    link(&inputs(names, &data), &Options { allow_undefined, ..Options::default() }).map_err(joined)
 }
 
 /// Everything that a loader or a debugger sees must be the same; the producer's name may differ.
@@ -63,6 +63,16 @@ fn mergeable_sections_are_merged_as_lld_merges_them() {
 }
 
 #[test]
+fn stripped_files_are_stripped_as_lld_strips_them() {
+    let names = ["merge-a.o", "merge-b.o"];
+    let data: Vec<Vec<u8>> = names.iter().map(|n| load(n)).collect();
+    for (strip, expected) in [(Strip::Debug, "merge.debug-stripped.so"), (Strip::All, "merge.stripped.so")] {
+        let ours = link(&inputs(&names, &data), &Options { strip, ..Options::default() }).unwrap();
+        compare(&ours, &load(expected));
+    }
+}
+
+#[test]
 fn an_archive_gives_what_is_asked_for() {
     let (a, b) = (load("link-a.o"), load("link-b.o"));
     let mut archive = b"!<arch>\n".to_vec();
@@ -74,7 +84,7 @@ fn an_archive_gives_what_is_asked_for() {
         }
     }
     let inputs = [Input { name: "a.o".into(), data: &a }, Input { name: "lib.a".into(), data: &archive }];
-    let linked = link(&inputs, &Options { allow_undefined: true }).unwrap();
+    let linked = link(&inputs, &Options { allow_undefined: true, ..Options::default() }).unwrap();
     compare(&linked, &load("link.so"));
 }
 
@@ -100,7 +110,7 @@ fn wrong_links_are_refused() {
     // e_flags: gfx908 instead of gfx90a.
     other[48] = 0x30;
     let both = [Input { name: "a.o".into(), data: &first }, Input { name: "b.o".into(), data: &other }];
-    let errors = link(&both, &Options { allow_undefined: true }).unwrap_err();
+    let errors = link(&both, &Options { allow_undefined: true, ..Options::default() }).unwrap_err();
     let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(messages, ["b.o: it is for gfx908, the first object for gfx90a"]);
     let bitcode = [Input { name: "k.bc".into(), data: b"BC\xc0\xde5\x14" }];
@@ -124,14 +134,17 @@ fn changed_bytes_do_not_panic() {
             bytes[at] = (seed >> 24) as u8;
         }
         let inputs = [Input { name: "a".into(), data: &bytes }, Input { name: "b".into(), data: &other }];
-        let _ = link(&inputs, &Options { allow_undefined: true });
+        let _ = link(&inputs, &Options { allow_undefined: true, ..Options::default() });
     }
     let table = u64::from_le_bytes(good[40..48].try_into().unwrap()) as usize;
     for at in (table..good.len() - 8).step_by(4) {
         for value in [u64::MAX, 1 << 63, 0, 1 << 32, 0xffff_ffff] {
             let mut bytes = good.clone();
             bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
-            let _ = link(&[Input { name: "a".into(), data: &bytes }], &Options { allow_undefined: true });
+            let _ = link(
+                &[Input { name: "a".into(), data: &bytes }],
+                &Options { allow_undefined: true, ..Options::default() },
+            );
         }
     }
 }
