@@ -490,7 +490,7 @@ impl Job {
                         group.states[i] = State::Barrier;
                         progress = true;
                     }
-                    Event::Preempted | Event::Message { .. } => {
+                    Event::Preempted | Event::Message { .. } | Event::Stopped => {
                         asleep &= wave.counters.total() - before < budget;
                     }
                     Event::Fault(fault) => {

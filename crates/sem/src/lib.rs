@@ -13,6 +13,7 @@ pub mod apply;
 pub mod atomic;
 pub mod blocks;
 pub mod buffer;
+pub mod bus;
 pub mod compare;
 pub mod control;
 pub mod cvt;
@@ -43,6 +44,7 @@ pub mod soft;
 pub mod special;
 pub mod tiling;
 pub mod valu;
+pub mod wait;
 
 pub use apply::{Apply, Context};
 pub use fidelity::{Fidelity, fidelity};

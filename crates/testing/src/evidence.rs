@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 use wavemill_isa::{Enc, Level};
-use wavemill_wave::observe::{Next, Observer};
+use wavemill_wave::observe::{Control, Instruction, Observer};
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Wave, mode};
 
 /// The file, and what is there already.
@@ -43,33 +43,22 @@ pub fn note(level: Level, mnemonic: &'static str, test: &Arc<str>) {
 struct Witness(Arc<str>);
 
 thread_local! {
-    /// The instruction that this thread is about to run.
-    static PENDING: Cell<Option<(Level, &'static str)>> = const { Cell::new(None) };
-}
-
-impl Witness {
-    fn it_ran(&self) {
-        if let Some((level, mnemonic)) = PENDING.take() {
-            note(level, mnemonic, &self.0);
-        }
-    }
+    /// Whether the instruction that this thread is about to run is one that a lane executes.
+    static COUNTS: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Observer for Witness {
-    fn instruction(&self, wave: &Wave, next: &Next<'_>) {
-        self.it_ran();
-        // Nor are vector instructions that no lane executes.
-        let scalar = (next.row.enc as u8) < Enc::Vop2 as u8;
-        if scalar || wave.exec() != 0 && wave.mode >> mode::VSKIP & 1 == 0 {
-            PENDING.set(Some((wave.level(), next.row.name)));
-        }
+    fn before(&self, wave: &Wave, next: &Instruction) -> Control {
+        let scalar = (next.inst.row.enc as u8) < Enc::Vop2 as u8;
+        COUNTS.set(scalar || wave.exec() != 0 && wave.mode >> mode::VSKIP & 1 == 0);
+        Control::Continue
     }
 
-    fn stopped(&self, _: &Wave, event: &Event) {
-        match event {
-            Event::Fault(_) => PENDING.set(None),
-            _ => self.it_ran(),
+    fn after(&self, wave: &Wave, ran: &Instruction) -> Control {
+        if COUNTS.get() {
+            note(wave.level(), ran.inst.row.name, &self.0);
         }
+        Control::Continue
     }
 }
 

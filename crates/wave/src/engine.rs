@@ -44,6 +44,8 @@ pub enum Event {
     },
     /// The wave is halted: run again after [`Wave::resume`].
     Halt,
+    /// An observer asked for it ([`crate::observe::Control::Stop`]): the wave goes on when it is run again.
+    Stopped,
 }
 
 /// A fault: what, where, which lanes, and the address if there is one.

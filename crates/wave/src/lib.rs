@@ -35,6 +35,6 @@ pub use interp::{Interp, clock};
 pub use mem::{Memory, Range};
 pub use observe::Observer;
 pub use simd::Simd;
-pub use state::{Clock, Shape, Vgpr, Wave, mode};
+pub use state::{Clock, Shape, Vgpr, Wave, WaveId, mode};
 pub use trap::Watch;
 pub use wavemill_sem::hwreg;

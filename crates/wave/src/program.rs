@@ -90,6 +90,7 @@ pub(crate) struct Inst {
     pub op: Op,
     pub row: &'static Row,
     pub bits: u64,
+    pub form: Form,
     pub len: u8,
     /// From the block's start, in bytes.
     pub offset: u16,
@@ -266,6 +267,11 @@ fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout, offset: u1
 }
 
 impl Inst {
+    /// The instruction as it is encoded.
+    pub fn encoded(&self) -> wavemill_isa::Inst {
+        wavemill_isa::Inst { row: self.row, form: self.form, len: self.len, bits: self.bits }
+    }
+
     /// A load whose data goes to LDS.
     pub fn goes_to_lds(&self) -> bool {
         match self.row.enc {
@@ -289,6 +295,7 @@ impl Inst {
             op: row.op,
             row,
             bits,
+            form: Form::Base,
             len: 4,
             offset: 0,
             src: [Src::None; 3],
@@ -319,7 +326,12 @@ struct Resolver {
 impl Resolver {
     fn resolve(&self) -> Inst {
         let row = self.inst.row;
-        let mut out = Inst { len: self.inst.len, offset: self.offset, ..Inst::blank(row, self.inst.bits) };
+        let mut out = Inst {
+            form: self.inst.form,
+            len: self.inst.len,
+            offset: self.offset,
+            ..Inst::blank(row, self.inst.bits)
+        };
         out.run = self.run();
         match row.enc {
             Enc::Sop2 | Enc::Sop1 | Enc::Sopc | Enc::Sopk | Enc::Sopp => self.scalar(&mut out),

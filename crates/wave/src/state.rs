@@ -3,7 +3,7 @@
 use crate::engine::Counters;
 use crate::group::GroupShared;
 use crate::mem::RangeCache;
-use crate::observe::Observer;
+use crate::observe::{Observer, Told};
 use crate::trap::Watch;
 use std::sync::Arc;
 use wavemill_isa::{Level, Target, regs};
@@ -36,6 +36,17 @@ pub enum Clock {
     Host,
     /// Instructions executed by this wave: the same in every run.
     Instructions,
+}
+
+/// Which wave a wave is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct WaveId {
+    /// Number of the dispatch, as whoever dispatches counts them.
+    pub dispatch: u64,
+    /// The work-group's place in the grid.
+    pub group: [u32; 3],
+    /// Number of the wave in its work-group.
+    pub wave: u32,
 }
 
 /// Bits of the MODE register (manual 3.5).
@@ -88,6 +99,10 @@ pub struct Wave {
     pub watches: Option<Box<[Option<Watch>; 4]>>,
     /// Who looks on.
     pub observer: Option<Arc<dyn Observer>>,
+    /// Which wave this is, for observers and reports.
+    pub id: WaveId,
+    /// What observers have been told.
+    pub(crate) told: Told,
     /// What S_INCPERFLEVEL and S_DECPERFLEVEL count.
     pub perf_levels: [u32; 16],
     /// Scalar registers the wave has, VCC and the like included, as its kernel descriptor says. More than there can be
@@ -131,6 +146,8 @@ impl Wave {
             gather_exceptions: false,
             watches: None,
             observer: None,
+            id: WaveId::default(),
+            told: Told::default(),
             perf_levels: [0; 16],
             sgpr_count: 0,
             tba: 0,
@@ -168,6 +185,8 @@ impl Wave {
         self.gather_exceptions = false;
         self.watches = None;
         self.observer = None;
+        self.id = WaveId::default();
+        self.told = Told::default();
         self.perf_levels = [0; 16];
         self.sgpr_count = u8::MAX;
         self.tba = 0;

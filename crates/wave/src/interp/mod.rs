@@ -118,6 +118,25 @@ impl Interp {
 
 impl Engine for Interp {
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
+        if wave.observer.is_none() {
+            return self.run_wave(wave, group, memory, budget);
+        }
+        wave.run_begins();
+        let event = self.run_wave(wave, group, memory, budget);
+        wave.run_ended(&event);
+        event
+    }
+
+    fn invalidate(&self, start: u64, len: u64) {
+        let (first, last) = (start & !(PAGE - 1), start.saturating_add(len));
+        // A block may reach beyond its page, so the page before goes too.
+        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        pages.retain(|&(base, _), _| base.saturating_add(PAGE) < first || base >= last);
+    }
+}
+
+impl Interp {
+    fn run_wave(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
         wave.turn = None;
         if let Some(event) = wave.attend() {
             return event;
@@ -168,13 +187,6 @@ impl Engine for Interp {
                 return Event::Preempted;
             }
         }
-    }
-
-    fn invalidate(&self, start: u64, len: u64) {
-        let (first, last) = (start & !(PAGE - 1), start.saturating_add(len));
-        // A block may reach beyond its page, so the page before goes too.
-        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
-        pages.retain(|&(base, _), _| base.saturating_add(PAGE) < first || base >= last);
     }
 }
 

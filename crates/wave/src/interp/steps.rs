@@ -2,10 +2,11 @@
 
 use super::{Exec, Next};
 use crate::engine::{Event, Fault, FaultKind};
-use crate::observe;
+use crate::observe::{self, Coherence, Control, Counters, Instruction, Kind, Observer, Space};
 use crate::program::{Block, Inst, Run, Src};
 use crate::strip;
 use crate::trap::{Cause, Watch};
+use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access as RowAccess;
 use wavemill_isa::{Role, Row, flag};
 use wavemill_sem::excp::{Rule, compare_flags};
@@ -16,25 +17,65 @@ use wavemill_sem::modify::{Change, dpp_source};
 use wavemill_sem::scalar::S32;
 
 impl Exec<'_> {
-    /// Runs a block of one instruction, and traps when it raised an exception that MODE lets trap, or when the wave is
-    /// debugged.
+    /// Runs a block of one instruction, tells the observer about it, and traps when it raised an exception that MODE lets
+    /// trap, or when the wave is debugged.
     pub(super) fn run_step(&mut self, pc: u64, block: &Block) -> Next {
         let Some(inst) = block.insts.first() else { return Next::Go };
         self.block = pc;
+        // What is no instruction will fault.
+        let is_one = !matches!(inst.run, Run::Illegal(_) | Run::Fetch);
+        let observer = self.wave.observer.clone().filter(|_| is_one);
+        let Some(observer) = observer else { return self.unseen_step(pc, block, inst).0 };
+        let shown = Instruction { pc, inst: inst.encoded() };
+        let held = self.wave.told.held.take() == Some(pc);
+        if !held && observer.before(self.wave, &shown) == Control::Stop {
+            self.wave.told.held = Some(pc);
+            return Next::Stop(Event::Stopped);
+        }
+        let mut control = self.show_accesses(&*observer, &shown, inst);
+        let was_privileged = self.wave.privileged();
+        let (next, raised) = self.unseen_step(pc, block, inst);
+        if matches!(next, Next::Stop(Event::Fault(_))) {
+            return next;
+        }
+        let by = Counters::raised(inst.row);
+        if !by.is_zero() {
+            observer.counters_raised(self.wave, &shown, by);
+        }
+        if matches!(inst.run, Run::Wait) {
+            let imm = bits::SIMM16.get(inst.bits) as u16;
+            observer.waited(self.wave, &shown, Counters::awaited(imm, self.wave.level));
+        }
+        if raised != 0 {
+            observer.exception(self.wave, &shown, raised);
+        }
+        match &next {
+            Next::Stop(Event::Message { message, m0 }) => observer.message(self.wave, &shown, *message, *m0),
+            Next::Stop(Event::Trap(_) | Event::Exception { .. }) => observer.trap(self.wave, &shown),
+            _ if !was_privileged && self.wave.privileged() => observer.trap(self.wave, &shown),
+            _ => {}
+        }
+        if observer.after(self.wave, &shown) == Control::Stop {
+            control = Control::Stop;
+        }
+        match next {
+            Next::Go if control == Control::Stop => Next::Stop(Event::Stopped),
+            next => next,
+        }
+    }
+
+    /// Runs a block of one instruction, and says what it raised.
+    fn unseen_step(&mut self, pc: u64, block: &Block, inst: &Inst) -> (Next, u32) {
         let (before, privileged) = (self.wave.mode, self.wave.privileged());
         let raised = self.raised(inst);
-        self.show(pc, inst);
         let next = self.run_block(pc, block);
-        if let (Next::Stop(event), Some(observer)) = (&next, &self.wave.observer) {
-            observer.stopped(self.wave, event);
-        }
         if matches!(next, Next::Stop(Event::Fault(_) | Event::End)) {
-            return next;
+            return (next, 0);
         }
         self.wave.trapsts |= raised.flags;
         // The instruction itself may have trapped.
         if privileged || self.wave.privileged() {
-            return next;
+            return (next, raised.flags);
         }
         let enabled = raised.flags & trapsts::EXCP & before >> mode::EXCP_EN_SHIFT;
         if enabled != 0 && self.traps() {
@@ -42,7 +83,7 @@ impl Exec<'_> {
             let phase = (raised.lane / 16) << trapsts::CYCLE_SHIFT;
             self.wave.trapsts = self.wave.trapsts & !trapsts::CYCLE | phase;
             if self.wave.trap_handler() == 0 {
-                return Next::Stop(Event::Exception { trapsts: enabled, pc });
+                return (Next::Stop(Event::Exception { trapsts: enabled, pc }), raised.flags);
             }
             self.wave.enter_trap(Cause::Exception(inst.len / 4));
             self.mode_changed();
@@ -50,20 +91,36 @@ impl Exec<'_> {
             self.wave.enter_trap(Cause::Exception(0));
             self.mode_changed();
         }
-        next
+        (next, raised.flags)
     }
 
-    /// Shows the observer an instruction.
-    fn show(&self, pc: u64, inst: &Inst) {
-        let Some(observer) = &self.wave.observer else { return };
-        // What is no instruction will fault.
-        if matches!(inst.run, Run::Illegal(_) | Run::Fetch) {
-            return;
+    /// Shows the observer what an instruction will access in memory.
+    fn show_accesses(&self, observer: &dyn Observer, shown: &Instruction, inst: &Inst) -> Control {
+        let mut control = Control::Continue;
+        if self.skips_vector() {
+            return control;
         }
-        let touched = if self.skips_vector() { Vec::new() } else { self.touched(inst) };
-        let next =
-            observe::Next { pc, row: inst.row, bits: inst.bits, access: inst.access, touched: &touched };
-        observer.instruction(self.wave, &next);
+        let kind = match inst.access {
+            Some(Access::Atomic { op, .. }) => Kind::Atomic(op),
+            Some(Access::Store { .. }) => Kind::Write,
+            _ => Kind::Read,
+        };
+        for (address, bytes) in self.touched(inst) {
+            let access = observe::Access {
+                pc: shown.pc,
+                space: Space::Global,
+                address,
+                bytes: bytes as u32,
+                kind,
+                coherence: Coherence::default(),
+                lane: None,
+                fault: None,
+            };
+            if observer.access(self.wave, &access) == Control::Stop {
+                control = Control::Stop;
+            }
+        }
+        control
     }
 
     fn traps(&self) -> bool {

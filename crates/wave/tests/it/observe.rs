@@ -2,7 +2,7 @@
 
 use crate::harness::Machine;
 use std::sync::{Arc, Mutex};
-use wavemill_wave::observe::{Next, Observer};
+use wavemill_wave::observe::{Access, Control, Instruction, Observer};
 use wavemill_wave::{Event, Simd, Wave};
 
 /// A mnemonic, and what was touched.
@@ -15,8 +15,14 @@ struct Log {
 }
 
 impl Observer for Log {
-    fn instruction(&self, _: &Wave, next: &Next<'_>) {
-        self.seen.lock().unwrap().push((next.row.name, next.touched.to_vec()));
+    fn before(&self, _: &Wave, next: &Instruction) -> Control {
+        self.seen.lock().unwrap().push((next.inst.row.name, Vec::new()));
+        Control::Continue
+    }
+    fn access(&self, _: &Wave, access: &Access) -> Control {
+        let mut seen = self.seen.lock().unwrap();
+        seen.last_mut().unwrap().1.push((access.address, access.bytes as u64));
+        Control::Continue
     }
     fn stopped(&self, _: &Wave, event: &Event) {
         self.stops.lock().unwrap().push(event.clone());
