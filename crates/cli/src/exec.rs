@@ -1,14 +1,15 @@
 //! `wavemill exec`: a program that uses the HSA runtime or HIP, on virtual GPUs.
 //!
-//! The program finds our `libhsa-runtime64.so.1` in a directory made for it, through `LD_LIBRARY_PATH`; what the GPUs
-//! shall be is in its environment.
+//! The program finds our `libhsa-runtime64.so.1`, which the command carries ([`embed`](crate::embed)), through
+//! `LD_LIBRARY_PATH`; what the GPUs shall be is in its environment.
 
 mod signals;
 
+use crate::embed::Runtime;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
@@ -30,18 +31,20 @@ the process.
 
 Signals sent to `wavemill exec` (HUP, INT, QUIT, TERM, USR1, USR2) go to the program.
 
-Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started, 1 if the
-library is missing.";
+The library is part of this command, and is put into the cache ($WAVEMILL_CACHE, $XDG_CACHE_HOME/wavemill or
+~/.cache/wavemill) when it is first needed.
+
+Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started.";
 
 /// Arguments of `exec`.
 #[derive(Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Exec {
     /// The GPUs: a product (mi210, mi250x, mi100, mi50, vega10, fiji, hawaii …) or a processor (gfx90a)
-    #[arg(long, value_name = "NAME", default_value = "mi210")]
+    #[arg(long, value_name = "NAME", env = "WAVEMILL_GPU", default_value = "mi210")]
     gpu: String,
     /// How many of them
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", env = "WAVEMILL_GPUS", default_value_t = 1)]
     gpus: usize,
     /// What executes waves: interp
     #[arg(long, value_name = "NAME")]
@@ -58,10 +61,16 @@ pub struct Exec {
 }
 
 /// A directory that is removed with all that is in it.
-struct Directory(PathBuf);
+pub struct Directory(PathBuf);
 
 impl Directory {
-    fn new() -> std::io::Result<Directory> {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A new one, that only the user can look into.
+    pub fn new() -> std::io::Result<Directory> {
         let name = |n: u32| format!("wavemill-{}-{n}", std::process::id());
         let mut last = None;
         for n in 0..100 {
@@ -80,26 +89,6 @@ impl Drop for Directory {
         // Nobody can be told.
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-/// The runtime library: beside this program, where cargo puts it, or where it is installed. The newest counts, because
-/// cargo does not always renew all copies.
-pub fn library() -> Result<PathBuf, String> {
-    let program = std::env::current_exe().map_err(|e| e.to_string())?;
-    let directory = program.parent().unwrap_or(Path::new("."));
-    let places = [".", "deps", "../lib/wavemill", "../lib"];
-    let names = ["libhsa_runtime64.so", "libhsa-runtime64.so.1"];
-    let candidates = places.iter().flat_map(|p| names.map(|n| directory.join(p).join(n)));
-    let found = candidates.filter_map(|path| {
-        let time = path.metadata().ok()?.modified().ok()?;
-        // Other people's library of the same name is no use.
-        let ours = path.ends_with("libhsa_runtime64.so") || path.parent()?.ends_with("wavemill");
-        ours.then_some((time, path))
-    });
-    let (_, path) = found.max_by_key(|(time, _)| *time).ok_or_else(|| {
-        format!("there is no libhsa_runtime64.so near {}; `cargo build` makes it", program.display())
-    })?;
-    path.canonicalize().map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// Runs `wavemill exec`.
@@ -128,17 +117,13 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if let Some(engine) = args.engine.as_deref().filter(|e| *e != "interp") {
         return Err(format!("no engine `{engine}`: there is interp"));
     }
-    let library = library()?;
-    let directory = Directory::new().map_err(|e| format!("no temporary directory: {e}"))?;
-    for name in ["libhsa-runtime64.so", "libhsa-runtime64.so.1"] {
-        let link = directory.0.join(name);
-        symlink(&library, &link).map_err(|e| format!("{}: {e}", link.display()))?;
-    }
-    let mut path = directory.0.clone().into_os_string();
+    let runtime = Runtime::find()?;
+    let mut path = runtime.path().as_os_str().to_owned();
     if let Some(more) = std::env::var_os("LD_LIBRARY_PATH").filter(|v| !v.is_empty()) {
         path.push(":");
         path.push(more);
     }
+    let directory = Directory::new().map_err(|e| format!("no temporary directory: {e}"))?;
     let lines = directory.0.join("dispatches");
     let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
     let mut command = Command::new(program);

@@ -5,7 +5,9 @@
 
 mod asm;
 mod bench;
+mod cache;
 mod disasm;
+mod embed;
 mod exec;
 mod info;
 mod input;
@@ -13,19 +15,22 @@ mod inspect;
 mod isa;
 mod json;
 mod link;
+mod manual;
 mod mc;
 mod output;
 mod run;
 mod unbundle;
+mod version;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(
     name = "wavemill",
-    version,
+    version = version::version(),
+    propagate_version = true,
     about = "AMD GPU code without the GPU: assemble, disassemble, explain, run"
 )]
 struct Cli {
@@ -36,7 +41,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Assemble or disassemble like llvm-mc (takes llvm-mc's options; `wavemill mc --help` lists them)
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, disable_version_flag = true, after_help = mc::HELP)]
     Mc {
         /// llvm-mc's options and an input file
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -61,6 +66,10 @@ enum Command {
     Exec(exec::Exec),
     /// Show the virtual GPUs as programs see them
     Info(info::Info),
+    /// Write what a shell needs to complete this command's options
+    Completions(manual::Completions),
+    /// Write the manual's pages
+    Man(manual::Man),
     /// Measure how fast waves run here, for each kind of instruction and each SIMD back end
     Bench(bench::Bench),
 }
@@ -77,6 +86,8 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(*args),
         Command::Exec(args) => exec::run(&args),
         Command::Info(args) => info::run(&args),
+        Command::Completions(args) => manual::completions(&args, Cli::command()),
+        Command::Man(args) => manual::man(&args, Cli::command()),
         Command::Bench(args) => bench::run(&args),
     }
 }

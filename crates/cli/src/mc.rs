@@ -10,7 +10,8 @@ use wavemill_asm::suggest::closest;
 use wavemill_asm::{Options, Os, OutputType, assemble, disasm, elf};
 use wavemill_isa::{Level, Target, target};
 
-const HELP: &str = "\
+/// What `mc --help` says.
+pub const HELP: &str = "\
 Assembles or disassembles AMD GPU code as llvm-mc does.
 
 Usage: wavemill mc [OPTIONS] [FILE]        (`-` or no FILE: standard input)
@@ -26,13 +27,14 @@ Usage: wavemill mc [OPTIONS] [FILE]        (`-` or no FILE: standard input)
   -amdhsa-code-object-version=N        code object version where the source does not say
   -no-warn, -fatal-warnings            drop warnings, or make them errors
   -o FILE                              output file (default: standard output)
+  --version                            which Wavemill this is
 ";
 
 /// Options that take a value, and flags.
 const VALUED: &[&str] =
     &["arch", "triple", "mcpu", "mattr", "filetype", "defsym", "I", "amdhsa-code-object-version", "o"];
 const FLAGS: &[&str] =
-    &["show-encoding", "assemble", "disassemble", "no-warn", "fatal-warnings", "help", "h"];
+    &["show-encoding", "assemble", "disassemble", "no-warn", "fatal-warnings", "help", "h", "version"];
 
 struct Job {
     options: Options,
@@ -47,6 +49,7 @@ enum Stop {
     Usage(String),
     Failed(String),
     Help,
+    Version,
 }
 
 /// Runs `wavemill mc`.
@@ -61,6 +64,7 @@ pub fn run(args: &[String]) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(Stop::Help) => crate::print(HELP.as_bytes()),
+        Err(Stop::Version) => crate::print(version().as_bytes()),
         Err(Stop::Failed(message)) => {
             eprintln!("wavemill mc: {message}");
             ExitCode::FAILURE
@@ -113,6 +117,7 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
         let text = |value: Option<String>| value.ok_or_else(missing);
         match name {
             "help" | "h" => return Err(Stop::Help),
+            "version" => return Err(Stop::Version),
             "show-encoding" => options.show_encoding = true,
             "assemble" => disassemble = false,
             "disassemble" => disassemble = true,
@@ -157,6 +162,14 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
         apply_feature(&mut options.target, feature, &mut warnings)?;
     }
     Ok(Job { options, disassemble, input: job_input.unwrap_or_else(|| "-".into()), output, warnings })
+}
+
+/// What `--version` says: scripts look for the version of LLVM, and for the architecture.
+fn version() -> String {
+    format!(
+        "Wavemill {}, in the manner of\n  LLVM version 19.1.7\n\n  Registered Targets:\n    amdgcn - AMD GCN GPUs\n",
+        crate::version::version()
+    )
 }
 
 /// The processor of a name.

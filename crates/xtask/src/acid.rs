@@ -61,9 +61,8 @@ pub fn run(root: &Path, wavemill: &Path, filter: &str) -> Result<(), String> {
     if items.is_empty() {
         return Err(format!("no program's name contains `{filter}`"));
     }
-    install()?;
-    let cache = wavemill.parent().and_then(Path::parent).ok_or("no target directory")?.join("acid");
-    std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
+    install(PACKAGES)?;
+    let cache = cache(wavemill)?;
     let started = Instant::now();
     let programs = build_all(&items, &cache, wavemill)?;
     println!("built in {:.1} s", started.elapsed().as_secs_f64());
@@ -87,6 +86,21 @@ pub fn run(root: &Path, wavemill: &Path, filter: &str) -> Result<(), String> {
     println!("ran in {:.1} s", started.elapsed().as_secs_f64());
     println!("{passed} passed, {failed} failed");
     if failed > 0 { Err("some programs failed".into()) } else { Ok(()) }
+}
+
+/// Builds the program of a name and says where it is.
+pub fn program(root: &Path, wavemill: &Path, name: &str) -> Result<PathBuf, String> {
+    install(PACKAGES)?;
+    let item =
+        items(root)?.into_iter().find(|i| i.name == name).ok_or_else(|| format!("no program {name}"))?;
+    build(&item, &cache(wavemill)?, wavemill)
+}
+
+/// Where programs are kept.
+fn cache(wavemill: &Path) -> Result<PathBuf, String> {
+    let cache = wavemill.parent().and_then(Path::parent).ok_or("no target directory")?.join("acid");
+    std::fs::create_dir_all(&cache).map_err(|e| format!("{}: {e}", cache.display()))?;
+    Ok(cache)
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -162,9 +176,9 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
     Ok(items)
 }
 
-/// Installs the packages that are missing.
-fn install() -> Result<(), String> {
-    let missing: Vec<&str> = PACKAGES.iter().copied().filter(|p| !installed(p)).collect();
+/// Installs those of the packages that are missing.
+pub fn install(packages: &[&str]) -> Result<(), String> {
+    let missing: Vec<&str> = packages.iter().copied().filter(|p| !installed(p)).collect();
     if missing.is_empty() {
         return Ok(());
     }

@@ -1,10 +1,12 @@
 //! Chores of the project: `cargo xtask gen` writes the generated code and the reference pages (`--check` only says whether
 //! they are up to date), `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs
 //! other people's software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU
-//! instructions, `cargo xtask evidence` sees to it that every instruction of every generation has a test.
+//! instructions, `cargo xtask dist` makes and tries the packages, `cargo xtask evidence` sees to it that every instruction
+//! of every generation has a test.
 #![allow(missing_docs)]
 
 mod acid;
+mod dist;
 mod evidence;
 mod llvm;
 mod operations;
@@ -66,6 +68,8 @@ fn run(args: &[String]) -> Result<(), String> {
         ["bench"] => llvm::bench(&release()?, &root().join("tests/kernels/fixtures")),
         ["acid"] => acid::run(&root(), &release()?, ""),
         ["acid", filter] => acid::run(&root(), &release()?, filter),
+        ["dist"] => dist::run(&root(), &release()?, true),
+        ["dist", "--no-trial"] => dist::run(&root(), &release()?, false),
         ["evidence"] => {
             evidence::run(&root(), false)?;
             cargo(&["xtask", "gen"])
@@ -74,6 +78,7 @@ fn run(args: &[String]) -> Result<(), String> {
         ["model", ref rest @ ..] => model(rest),
         _ => {
             Err("usage: cargo xtask gen [--check] | evidence [--check] | mcdiff [SEED] | bench | acid [FILTER] | \
+                 dist [--no-trial] | \
                  model [SEED [RUNS [CPU [ROW]]]]"
                 .into())
         }

@@ -1,0 +1,93 @@
+//! The runtime library that the command carries, so that a copied binary is all that `exec` needs.
+//!
+//! When `exec` needs it, it is put into the user's cache, under a name made of its content; a copy that is there already
+//! is compared byte for byte before it is used.
+
+use crate::cache;
+use crate::exec::Directory;
+use std::path::{Path, PathBuf};
+
+/// `libhsa-runtime64.so.1`, as cargo has built it for this command.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+static LIBRARY: &[u8] = include_bytes!(env!("WAVEMILL_RUNTIME"));
+
+/// There is no HIP on other systems, and static C libraries load nothing.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+static LIBRARY: &[u8] = &[];
+
+/// What programs look for.
+pub const NAME: &str = "libhsa-runtime64.so.1";
+
+/// What linkers look for.
+const LINKER_NAME: &str = "libhsa-runtime64.so";
+
+/// A directory with the library in it.
+pub enum Runtime {
+    /// For good.
+    Kept(PathBuf),
+    /// For this run.
+    Temporary(Directory),
+}
+
+impl Runtime {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        match self {
+            Runtime::Kept(path) => path,
+            Runtime::Temporary(directory) => directory.path(),
+        }
+    }
+
+    /// The library of the package, if this command came with one; else a copy in the cache; else one for this run.
+    pub fn find() -> Result<Runtime, String> {
+        if LIBRARY.is_empty() {
+            return Err(
+                "this build carries no runtime library; build it for Linux with the GNU C library".into()
+            );
+        }
+        let installed = std::env::current_exe().ok().and_then(|p| Some(p.parent()?.join("../lib/wavemill")));
+        if let Some(path) = installed.and_then(|p| p.canonicalize().ok()).filter(|p| state(p) == State::Same)
+        {
+            return Ok(Runtime::Kept(path));
+        }
+        if let Some(path) = cache::directory("runtime").map(|p| p.join(cache::name_of(&[LIBRARY]))) {
+            let state = state(&path);
+            if state == State::Different {
+                eprintln!("wavemill exec: {}: it was damaged, and is made anew", path.join(NAME).display());
+            }
+            if state == State::Same || put(&path).is_ok() {
+                return Ok(Runtime::Kept(path));
+            }
+        }
+        let directory = Directory::new().map_err(|e| format!("no temporary directory: {e}"))?;
+        put(directory.path()).map_err(|e| format!("{}: {e}", directory.path().display()))?;
+        Ok(Runtime::Temporary(directory))
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum State {
+    Missing,
+    Different,
+    Same,
+}
+
+/// What is at the library's place in a directory.
+fn state(directory: &Path) -> State {
+    match std::fs::read(directory.join(NAME)) {
+        Ok(bytes) if bytes == LIBRARY => State::Same,
+        Ok(_) => State::Different,
+        Err(_) => State::Missing,
+    }
+}
+
+/// Writes the library into a directory, under both of its names.
+fn put(directory: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(directory)?;
+    cache::replace(&directory.join(NAME), LIBRARY)?;
+    let link = directory.join(LINKER_NAME);
+    match std::os::unix::fs::symlink(NAME, link) {
+        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => Err(e),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,137 @@
+//! The command as it is installed: one file that carries its library, knows its version, and documents itself.
+
+use crate::{scratch, wavemill};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Says where the library is, and whether a program can load it: the loader complains about what it cannot preload.
+const SCRIPT: &str = r#"echo "${LD_LIBRARY_PATH%%:*}"; LD_PRELOAD=libhsa-runtime64.so.1 /bin/true"#;
+
+/// A copy of the command in a directory where nothing else is, and an empty cache beside it.
+fn copied(name: &str) -> (PathBuf, PathBuf) {
+    let directory = scratch(name);
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(directory.join("bin")).unwrap();
+    let copy = directory.join("bin/wavemill");
+    // A link, as a file that is being written cannot be run, and other tests fork meanwhile.
+    std::fs::hard_link(env!("CARGO_BIN_EXE_wavemill"), &copy).unwrap();
+    (copy, directory.join("cache"))
+}
+
+fn exec(command: &Path, cache: &Path) -> (PathBuf, String) {
+    let out = Command::new(command)
+        .args(["exec", "--", "sh", "-c", SCRIPT])
+        .env("WAVEMILL_CACHE", cache)
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.success(), "{errors}");
+    (PathBuf::from(String::from_utf8_lossy(&out.stdout).trim()), errors)
+}
+
+#[test]
+fn a_copied_binary_brings_its_library() {
+    let (command, cache) = copied("copied");
+    let (first, errors) = exec(&command, &cache);
+    assert_eq!(errors, "", "the library can be loaded");
+    assert!(first.starts_with(cache.join("runtime")), "{}", first.display());
+    let library = first.join("libhsa-runtime64.so.1");
+    let time = library.metadata().unwrap().modified().unwrap();
+    // A second time it is there already.
+    assert_eq!(exec(&command, &cache), (first.clone(), String::new()));
+    assert_eq!(library.metadata().unwrap().modified().unwrap(), time);
+    // One that is damaged is not used.
+    let good = std::fs::read(&library).unwrap();
+    let mut bad = good.clone();
+    bad[good.len() / 2] ^= 1;
+    std::fs::write(&library, bad).unwrap();
+    let (again, errors) = exec(&command, &cache);
+    assert!(errors.contains("libhsa-runtime64.so.1: it was damaged, and is made anew"), "{errors}");
+    assert_eq!((again, std::fs::read(&library).unwrap() == good), (first, true));
+}
+
+#[test]
+fn without_a_cache_the_library_is_there_for_the_run() {
+    let (command, cache) = copied("no-cache");
+    // Where a directory cannot be made, and where everybody could put something else into it.
+    std::fs::write(&cache, "").unwrap();
+    let (path, errors) = exec(&command, &cache);
+    assert!(errors.is_empty() && !path.exists(), "{errors}: {}", path.display());
+    std::fs::remove_file(&cache).unwrap();
+    let open = cache.join("runtime");
+    std::fs::create_dir_all(&open).unwrap();
+    std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let (path, errors) = exec(&command, &cache);
+    assert!(errors.is_empty() && !path.starts_with(&cache) && !path.exists(), "{}", path.display());
+}
+
+#[test]
+fn a_package_has_its_library_beside_it() {
+    let (command, cache) = copied("package");
+    let (made, _) = exec(&command, &cache);
+    let lib = command.parent().unwrap().parent().unwrap().join("lib/wavemill");
+    std::fs::create_dir_all(&lib).unwrap();
+    std::fs::copy(made.join("libhsa-runtime64.so.1"), lib.join("libhsa-runtime64.so.1")).unwrap();
+    assert_eq!(exec(&command, &cache).0, lib.canonicalize().unwrap());
+    // Another version's is left alone.
+    std::fs::write(lib.join("libhsa-runtime64.so.1"), "another").unwrap();
+    assert_eq!(exec(&command, &cache), (made, String::new()));
+}
+
+#[test]
+fn programs_find_the_library_where_cargo_builds_it() {
+    let directory = Path::new(env!("CARGO_BIN_EXE_wavemill")).parent().unwrap();
+    let out = Command::new("sh")
+        .args(["-c", "LD_PRELOAD=libhsa-runtime64.so.1 /bin/true"])
+        .env("LD_LIBRARY_PATH", directory)
+        .output()
+        .unwrap();
+    assert!(out.status.success() && out.stderr.is_empty(), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+fn text(out: &Output) -> String {
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+#[test]
+fn every_command_says_its_version() {
+    let version = text(&wavemill(&["--version"]));
+    assert!(version.starts_with(concat!("wavemill ", env!("CARGO_PKG_VERSION"))), "{version}");
+    let number = version.trim_start_matches("wavemill ").trim();
+    // The commit that is checked out, where the tests are in a repository.
+    let git = Command::new("git").args(["log", "-1", "--format=(%h %cs)"]).output();
+    if let Some(commit) = git.ok().filter(|o| o.status.success()) {
+        assert!(number.contains(String::from_utf8_lossy(&commit.stdout).trim()), "{version}");
+    }
+    for command in
+        ["asm", "link", "inspect", "disasm", "unbundle", "isa", "run", "exec", "info", "bench", "mc"]
+    {
+        let said = text(&wavemill(&[command, "--version"]));
+        assert!(said.contains(number), "{command}: {said}");
+    }
+    assert!(text(&wavemill(&["mc", "-version"])).contains("LLVM version 19"));
+}
+
+#[test]
+fn shells_and_manuals_know_every_command_and_option() {
+    for (shell, marks) in [
+        ("bash", ["complete -F", "--deterministic"]),
+        ("zsh", ["#compdef wavemill", "--deterministic"]),
+        ("fish", ["complete -c wavemill", "-l deterministic"]),
+    ] {
+        let script = text(&wavemill(&["completions", shell]));
+        for mark in marks.iter().chain(&["unbundle", "processors"]) {
+            assert!(script.contains(mark), "{shell}: no `{mark}`");
+        }
+    }
+    let directory = scratch("man");
+    assert!(wavemill(&["man", directory.to_str().unwrap()]).status.success());
+    let page = |name: &str| std::fs::read_to_string(directory.join(name)).unwrap();
+    assert!(page("wavemill.1").contains("wavemill\\-exec"));
+    assert!(page("wavemill-run.1").contains("\\-\\-deterministic"));
+    assert!(page("wavemill-mc.1").contains("show\\-encoding"));
+    assert!(page("wavemill-isa-explain.1").contains("mnemonic"));
+}
