@@ -54,6 +54,10 @@ pub fn op(name: &str, c: &Fp, s: [u128; 3], d: u128) -> Option<Out> {
         "v_cvt_i16_f16" => bits(F16.to_int(a, 16, true, zero), 16),
         "v_cvt_u16_f16" => bits(F16.to_int(a, 16, false, zero), 16),
         // These two and the f32 V_CVT_PKNORM do not look at MODE (LLVM's `ReadsModeReg`).
+        // A NaN saturates by its sign (CLRX's notes, for GCN; measured on gfx1201).
+        "v_cvt_flr_i32_f32" | "v_cvt_rpi_i32_f32" if F32.is_nan(a) => {
+            bits(if F32.negative(a) { i32::MIN as i128 } else { i32::MAX as i128 }, 32)
+        }
         "v_cvt_flr_i32_f32" => bits(F32.to_int(a, 32, true, Round::TowardNegative), 32),
         "v_cvt_rpi_i32_f32" => {
             // floor(S0 + 0.5), the sum being exact: f64 holds it unless it is far from every integer boundary.

@@ -600,11 +600,12 @@ impl Op {
         let near = Round::NearestTiesToEven;
         let Some(s) = packed::mix_sources(state, inst, lane) else { return Flags::default() };
         let mut out = Flags::default();
+        let fused = inst.row.name.starts_with("v_fma");
         let wide = s.map(|(f, v)| {
             if f == Fmt::F16 && (f.is_denormal(v) || f.is_nan(v)) {
                 out.open(DENORMAL | INVALID);
             }
-            let v = self.env.input(f, v);
+            let v = if fused { self.env.input(f, v) } else { f.flush(v) };
             if f == Fmt::F16 { f.convert(Fmt::F32, v, near).bits } else { v }
         });
         // Flushed operands that are gone by now.
@@ -612,7 +613,7 @@ impl Op {
             out.open(DENORMAL);
         }
         let f = Fmt::F32;
-        let sum = match inst.row.name.starts_with("v_fma") {
+        let sum = match fused {
             true => self.fma(f, wide),
             false => self.mad(f, wide[0], wide[1], wide[2], false),
         };

@@ -6,9 +6,9 @@ use crate::fp::{Fp, Result, finish, op};
 use crate::int::{Int, dot, sext, zext};
 use crate::operand::{code, read, scalar};
 use rustc_apfloat::Round;
-use wavemill_isa::Inst;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::{Kind, Role, Ty, flag};
+use wavemill_isa::{Inst, Level};
 
 const ROLES: [Role; 3] = [Role::Src0, Role::Src1, Role::Src2];
 
@@ -71,7 +71,7 @@ pub fn execute(state: &State, inst: &Inst, lane: usize, old: u128) -> Option<u12
             if m.neg {
                 c ^= 1 << 31;
             }
-            dot2(&env, [[lo[0], lo[1]], [hi[0], hi[1]]], c as u64, clamp) as u128
+            dot2(&env, state.level, [[lo[0], lo[1]], [hi[0], hi[1]]], c as u64, clamp) as u128
         }
         "v_dot2_i32_i16" | "v_dot2_u32_u16" => {
             let [lo, hi] = [operands(false), operands(true)];
@@ -138,15 +138,18 @@ fn packed_int(name: &str, c: Int, [a, b, e]: [u128; 3]) -> Option<u128> {
     })
 }
 
-/// V_DOT2_F32_F16: always flushes, always rounds to nearest (manual 6.4). The manual does not say in which order it
+/// V_DOT2_F32_F16 rounds to nearest and does not look at MODE. gfx90a flushes denormals (manual 6.4, and measured in LLVM's
+/// pull request 205101), the others keep them (gfx950, the same place). The manual does not say in which order it
 /// adds; LLVM forms it from fma(lo, lo, fma(hi, hi, c)).
-pub fn dot2(env: &Env, pairs: [[u64; 2]; 2], c: u64, clamp: bool) -> u64 {
+pub fn dot2(env: &Env, level: Level, pairs: [[u64; 2]; 2], c: u64, clamp: bool) -> u64 {
     let near = Round::NearestTiesToEven;
     let f = Fmt::F32;
-    let wide = |h: u64| Fmt::F16.convert(f, Fmt::F16.flush(h), near).bits;
-    let step = |[a, b]: [u64; 2], c: u64| f.fma(wide(a), wide(b), f.flush(c), near);
+    let flush = level == Level::Gfx90a;
+    let put = |f: Fmt, v: u64| if flush { f.flush(v) } else { v };
+    let wide = |h: u64| Fmt::F16.convert(f, put(Fmt::F16, h), near).bits;
+    let step = |[a, b]: [u64; 2], c: u64| f.fma(wide(a), wide(b), put(f, c), near);
     let raw = step(pairs[0], step(pairs[1], c).bits);
-    finish(env, f, &Result { raw, flush: true, keep: false }, 0, clamp)
+    finish(env, f, &Result { raw, flush, keep: !flush }, 0, clamp)
 }
 
 /// The sources of V_FMA_MIX and V_MAD_MIX: each is an f32 or a half of a register, chosen by op_sel_hi and op_sel.
@@ -175,12 +178,13 @@ pub fn mix_sources(state: &State, inst: &Inst, lane: usize) -> Option<[(Fmt, u64
 /// V_FMA_MIX and V_MAD_MIX.
 fn mix(state: &State, inst: &Inst, lane: usize, old: u32, env: &Env, clamp: bool) -> Option<u128> {
     let near = Round::NearestTiesToEven;
+    let fused = inst.row.name.starts_with("v_fma");
     let s = mix_sources(state, inst, lane)?.map(|(fmt, v)| {
-        let v = env.input(fmt, v);
+        // gfx900's unfused ones know no denormals of either width (Mesa's compiler and LLVM's count on it).
+        let v = if fused { env.input(fmt, v) } else { fmt.flush(v) };
         if fmt == Fmt::F16 { fmt.convert(Fmt::F32, v, near).bits } else { v }
     });
     let fp = Fp { env: *env, level: state.level, vcc: false };
-    let fused = inst.row.name.starts_with("v_fma");
     let r = op(if fused { "v_fma_f32" } else { "v_mad_f32" }, Fmt::F32, &fp, s, 0, 0)?;
     if inst.row.name.ends_with("_f32") {
         return Some(finish(env, Fmt::F32, &r, 0, clamp) as u128);
@@ -188,6 +192,7 @@ fn mix(state: &State, inst: &Inst, lane: usize, old: u32, env: &Env, clamp: bool
     // The sum is an f32 first.
     let sum = finish(env, Fmt::F32, &r, 0, false);
     let half: Raw = Fmt::F32.convert(Fmt::F16, sum, env.round(Fmt::F16));
-    let h = finish(env, Fmt::F16, &half.into(), 0, clamp) as u32;
+    let half = Result { raw: half, flush: !fused, keep: false };
+    let h = finish(env, Fmt::F16, &half, 0, clamp) as u32;
     Some(if inst.row.name.contains("mixhi") { old & 0xffff | h << 16 } else { old & 0xffff_0000 | h } as u128)
 }

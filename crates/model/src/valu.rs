@@ -277,8 +277,8 @@ fn lane_result(state: &State, inst: &Inst, lane: usize) -> Option<Lane> {
         }
         "v_dot2c_f32_f16" => {
             let pair = |shift: u32| [(s[0] >> shift) as u64 & 0xffff, (s[1] >> shift) as u64 & 0xffff];
-            let v = packed::dot2(&env, [pair(0), pair(16)], d as u64, false);
-            return exact(done(Fmt::F32, &v.into()));
+            let v = packed::dot2(&env, state.level, [pair(0), pair(16)], d as u64, false);
+            return exact(done(Fmt::F32, &fp::Result { raw: v.into(), flush: false, keep: true }));
         }
         _ => {}
     }

@@ -26,11 +26,19 @@ pub fn f32_u32<W: Word>(a: W, m: FloatMode) -> W {
 }
 /// V_CVT_RPI_I32_F32: floor(a + ½), computed exactly.
 pub fn rpi(a: u32) -> u32 {
-    ((f32::from_bits(a) as f64 + 0.5).floor()) as i32 as u32
+    floor(a, 0.5)
 }
 /// V_CVT_FLR_I32_F32: floor(a).
 pub fn flr(a: u32) -> u32 {
-    (f32::from_bits(a) as f64).floor() as i32 as u32
+    floor(a, 0.0)
+}
+/// Unlike V_CVT_I32_F32 these saturate a NaN by its sign (CLRX's notes on GCN; measured on gfx1201).
+fn floor(a: u32, plus: f64) -> u32 {
+    let x = f32::from_bits(a) as f64;
+    if x.is_nan() {
+        return if a >> 31 != 0 { 0x8000_0000 } else { 0x7fff_ffff };
+    }
+    (x + plus).floor() as i32 as u32
 }
 /// V_CVT_OFF_F32_I4: a signed 4-bit number of sixteenths.
 pub fn off_i4(a: u32) -> u32 {

@@ -349,8 +349,10 @@ impl Rule {
                 let r = if m.flush_out { F32.flush(r) } else { r };
                 // What the step has signalled, the conversion does not signal again.
                 let quiet = if F32.is_nan(r) { r | F32.quiet() } else { r };
+                let f64 = if fused { mode.f64 } else { mode.f64.flushing() };
                 step.flags(s, mode, false)
-                    | Rule::Convert(F32, F16).flags([quiet, 0, 0], mode, false) & !INPUT_DENORMAL
+                    | Rule::Convert(F32, F16).flags([quiet, 0, 0], &Mode { f64, ..*mode }, false)
+                        & !INPUT_DENORMAL
             }
             Rule::PackRtz => {
                 let zero = Mode { f64: FloatMode { round: Round::Zero, ..mode.f64 }, ..*mode };

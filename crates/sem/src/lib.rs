@@ -1,7 +1,7 @@
 //! What an instruction means, written once for every engine.
 //!
 //! [`lanes`] has the values vector instructions work on, [`fp`], [`half`], [`int`], [`cvt`], [`packed`], [`div`],
-//! [`special`] and [`misc`] the operations, [`valu`] and [`compare`] say which instruction is which operation and hand
+//! [`special`], [`misc`] and [`mfma`] the operations, [`soft`] and [`exact`] the arithmetic that hosts lack, [`valu`] and [`compare`] say which instruction is which operation and hand
 //! it to an engine's [`Apply`], [`modify`] what modifiers do to operands and results. [`salu`] has the scalar
 //! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
 //!
@@ -18,6 +18,7 @@ pub mod compare;
 pub mod control;
 pub mod cvt;
 pub mod div;
+pub mod exact;
 pub mod excp;
 pub mod fidelity;
 pub mod format;

@@ -1,12 +1,13 @@
-//! Matrix fused multiply-add: shapes, and where the elements of A, B, C and D lie. The manual gives the shapes; the
-//! places are those of AMD's matrix instruction calculator.
+//! Matrix fused multiply-add: shapes, where the elements of A, B, C and D lie, and how products become sums. The manual
+//! gives the shapes; the places are those of AMD's matrix instruction calculator; the order and the roundings of the
+//! sums are what the authors of MMA-Sim (arXiv 2511.10909) measured on MI100 and MI250, bit for bit but for NaNs.
 
+use crate::exact::Exact;
 use crate::fp::{double, single};
-use crate::half;
-use crate::lanes::{Long, Word};
+use crate::lanes::{Long, Word, w};
 use crate::mode::{FloatMode, Mode};
-use crate::soft;
-use wavemill_isa::Op;
+use crate::soft::{self, F32};
+use wavemill_isa::{Level, Op};
 
 /// The type of A's and B's elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,24 +111,108 @@ impl Shape {
         }
     }
 
-    /// The float mode of the products and sums (manual 7.1): f32 by MODE's denormals, 16-bit types flush, f64 keeps.
-    pub fn mode(&self, mode: &Mode) -> FloatMode {
+    /// How an element of D comes about: the manual (7.1) speaks of fused steps for all floats, silicon takes them for f32
+    /// and f64 only. MODE says what f32 does with denormals (manual 7.1).
+    pub fn sum(&self, mode: &Mode, level: Level) -> Sum {
         match self.element {
-            Element::F32 => FloatMode { round: soft::Round::Nearest, ..mode.f32 },
-            Element::F64 => FloatMode::IEEE,
-            _ => FloatMode::FLUSH,
+            Element::F32 => Sum::Fused(FloatMode { round: soft::Round::Nearest, ..mode.f32 }),
+            Element::F64 => Sum::Fused(FloatMode::IEEE),
+            Element::I8 => Sum::Integer,
+            _ if level == Level::Gfx908 => Sum::Exact,
+            _ => Sum::Pairs,
         }
     }
 }
 
-/// An element of up to 32 bits, the lowest of the word, as wide as the sums: f32, or i32 for i8.
+/// How the products of an element of D and C become a sum. k ascends; those that a lane holds ([`Shape::per_lane`]) are
+/// one group of [`pairs`] and [`exact`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sum {
+    /// One fused multiply-add for each k, starting from C.
+    Fused(FloatMode),
+    /// [`pairs`]: 16-bit types on gfx90a.
+    Pairs,
+    /// [`exact`]: 16-bit types on gfx908.
+    Exact,
+    /// Modulo 2³².
+    Integer,
+}
+
+/// An element of up to 32 bits, the lowest of the word, as wide as the sums: f32, or i32 for i8. What goes into
+/// [`Sum::Pairs`] has no denormals: they are +0, whatever their sign.
 #[inline(always)]
-pub fn widen<W: Word>(element: Element, bits: W) -> W {
+pub fn widen<W: Word>(element: Element, sum: Sum, bits: W) -> W {
+    let pairs = sum == Sum::Pairs;
     match element {
-        Element::F16 => half::flush(bits & W::splat(0xffff)).h2f(),
-        Element::Bf16 => bits.shl(W::splat(16)),
-        Element::I8 => bits.shl(W::splat(24)).sar(W::splat(24)),
+        Element::F16 if pairs => without(bits, 0x7c00).h2f(),
+        Element::F16 => bits.h2f(),
+        Element::Bf16 if pairs => without(bits, 0x7f80).shl(w(16)),
+        Element::Bf16 => bits.shl(w(16)),
+        Element::I8 => bits.shl(w(24)).sar(w(24)),
         _ => bits,
+    }
+}
+/// +0 for a denormal, whose exponent field is `exponent`; zeros keep their sign.
+#[inline(always)]
+fn without<W: Word>(bits: W, exponent: u32) -> W {
+    let fraction = (exponent & exponent.wrapping_neg()) - 1;
+    let tiny = (bits & w(exponent)).eq(w(0)) & !(bits & w(fraction)).eq(w(0));
+    W::select(tiny, w(0), bits)
+}
+
+/// C as the sum starts with it.
+#[inline(always)]
+pub fn start<W: Word>(sum: Sum, c: W) -> W {
+    if sum == Sum::Pairs { without(c, 0x7f80_0000) } else { c }
+}
+
+/// gfx90a: (p0 + p1) + (p2 + p3), or p0 + p1, then with the sum so far. Each product and sum is rounded to nearest; one
+/// that is denormal becomes a zero of its sign.
+#[inline(always)]
+pub fn pairs<W: Word>(a: &[W], b: &[W], sum: W) -> W {
+    let m = FloatMode::FLUSH;
+    let pair = |k: usize| single::add(single::mul(a[k], b[k], m), single::mul(a[k + 1], b[k + 1], m), m);
+    let group = if a.len() == 4 { single::add(pair(0), pair(2), m) } else { pair(0) };
+    single::add(group, sum, m)
+}
+
+/// gfx908: products and sum are added without any rounding, then rounded to nearest once; denormals are numbers like
+/// others, and a zero is positive. Elements are f32 that came from 16 bits.
+pub fn exact(a: &[u32], b: &[u32], sum: u32) -> u32 {
+    let nan = |x: u32| F32.is_nan(x as u64);
+    let infinite = |x: u32| x & 0x7fff_ffff == 0x7f80_0000;
+    let mut special = None;
+    let mut invalid = false;
+    let mut infinity = None;
+    for (&a, &b) in a.iter().zip(b) {
+        let factor = [a, b].into_iter().find(|&x| nan(x));
+        special = special.or(factor);
+        if factor.is_none() && (infinite(a) || infinite(b)) {
+            invalid |= a << 1 == 0 || b << 1 == 0;
+            let sign = (a ^ b) & 0x8000_0000;
+            invalid |= infinity.is_some_and(|s| s != sign);
+            infinity = Some(sign);
+        }
+    }
+    special = special.or(Some(sum).filter(|&c| nan(c)));
+    if infinite(sum) {
+        let sign = sum & 0x8000_0000;
+        invalid |= infinity.is_some_and(|s| s != sign);
+        infinity = Some(sign);
+    }
+    match (special, infinity) {
+        // Which NaN comes out nobody has published: the first operand's.
+        (Some(nan), _) => nan | F32.quiet() as u32,
+        _ if invalid => F32.default_nan() as u32,
+        (_, Some(sign)) => sign | F32.infinity() as u32,
+        _ => {
+            let mut total = Exact::default();
+            for (&a, &b) in a.iter().zip(b) {
+                total.add_product(a, b);
+            }
+            total.add(sum);
+            total.round()
+        }
     }
 }
 

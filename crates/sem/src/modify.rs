@@ -61,6 +61,8 @@ pub enum Change {
     Widen {
         /// The upper half.
         high: bool,
+        /// Denormals count as zeros whatever the mode says: gfx900's V_MAD_MIX.
+        flush: bool,
         /// Bits that stay.
         and: u32,
         /// Bits that change.
@@ -113,8 +115,9 @@ impl Change {
             }
             Change::Halves { low, high, xor } => ((halves(low) | halves(high).shl(w(16))) ^ w(xor), hi),
             Change::Dwords { low, high, xor } => (pick(low) ^ w(xor[0]), pick(high) ^ w(xor[1])),
-            Change::Widen { high, and, xor } => {
-                ((half::input(halves(high), mode.half()).h2f() & w(and)) ^ w(xor), hi)
+            Change::Widen { high, flush, and, xor } => {
+                let mode = if flush { mode.half().flushing() } else { mode.half() };
+                ((half::input(halves(high), mode).h2f() & w(and)) ^ w(xor), hi)
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::half::{self, HalfMode};
 use crate::int;
 use crate::lanes::{Word, w};
 use crate::mode::{FloatMode, Mode};
+use wavemill_isa::Level;
 
 /// Low and high half of a word, put together.
 #[inline(always)]
@@ -42,12 +43,15 @@ pub fn sat_pk_u8(a: u32) -> u32 {
     sat(a) | sat(a >> 16) << 8
 }
 
-/// V_DOT2_F32_F16: always flushes denormals (manual 6.4) and rounds to nearest. Two fused steps, upper product first.
+/// V_DOT2_F32_F16 rounds to nearest. gfx90a flushes denormals whatever MODE says (manual 6.4, measured: llvm-project
+/// #205101), others keep them. Nobody has published the order: two fused steps, upper product first, as LLVM forms it.
 #[inline(always)]
-pub fn dot2_f32_f16<W: Word>(a: W, b: W, c: W) -> W {
-    let m = FloatMode::FLUSH;
-    let lo = |x: W| half::flush(x & w(0xffff)).h2f();
-    let hi = |x: W| half::flush(high(x)).h2f();
+pub fn dot2_f32_f16<W: Word>(a: W, b: W, c: W, level: Level) -> W {
+    let flush = level == Level::Gfx90a;
+    let m = if flush { FloatMode::FLUSH } else { FloatMode::IEEE };
+    let wide = |x: W| if flush { half::flush(x).h2f() } else { x.h2f() };
+    let lo = |x: W| wide(x & w(0xffff));
+    let hi = |x: W| wide(high(x));
     let r = single::fma(hi(a), hi(b), c, m);
     single::fma(lo(a), lo(b), r, m)
 }
@@ -77,7 +81,9 @@ pub fn mix<W: Word>(a: W, b: W, c: W, m: &Mode, fused: bool) -> W {
     if fused { single::fma(a, b, c, m.f32) } else { single::mad(a, b, c, m.mad32()) }
 }
 /// The f16 result of V_FMA_MIXLO and V_FMA_MIXHI: the f32 sum, rounded once more (LLVM forms it from a rounded fma).
+/// gfx900's V_MAD_MIX* know no denormals of either width (Mesa and LLVM #224911 rely on it).
 #[inline(always)]
 pub fn mix_f16<W: Word>(a: W, b: W, c: W, m: &Mode, fused: bool) -> W {
-    half::rounded(mix(a, b, c, m, fused), m)
+    let sum = mix(a, b, c, m, fused);
+    if fused { half::rounded(sum, m) } else { half::rounded(sum, &Mode { f64: m.f64.flushing(), ..*m }) }
 }

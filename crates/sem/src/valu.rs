@@ -286,7 +286,7 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_mac_legacy_f32 => {
             k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))
         }
-        Op::v_dot2c_f32_f16 => k.www_w(|a, b, c| x.f32(packed::dot2_f32_f16(a, b, c))),
+        Op::v_dot2c_f32_f16 => k.www_w(|a, b, c| x.f32(packed::dot2_f32_f16(a, b, c, x.level))),
         Op::v_pk_fmac_f16 => k.www_w(|a, b, c| packed::fma_f16(a, b, c, m.half())),
         Op::v_ldexp_f32 | Op::v_ldexp_f32_gfx6 => {
             k.ww_w(|a, b| x.f32(a.map2(b, |a, b| s::ldexp(a, b, m.f32))))
@@ -483,7 +483,7 @@ pub fn vop3p<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_mad_mixlo_f16 | Op::v_mad_mixhi_f16 => {
             k.www_w(|a, b, c| x.pk16(packed::mix_f16(a, b, c, &m, false)))
         }
-        Op::v_dot2_f32_f16 => k.www_w(|a, b, c| x.pk32(packed::dot2_f32_f16(a, b, c))),
+        Op::v_dot2_f32_f16 => k.www_w(|a, b, c| x.pk32(packed::dot2_f32_f16(a, b, c, x.level))),
         Op::v_dot2_i32_i16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 16, cl))),
         Op::v_dot4_i32_i8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 8, cl))),
         Op::v_dot8_i32_i4 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 4, cl))),

@@ -310,7 +310,7 @@ pub(crate) fn change(inst: &Inst, i: usize) -> Change {
         // NEG_HI is ABS here, OP_SEL_HI says the operand is an f16, OP_SEL which half of the register it is.
         let (and, xor) = Change::masks(1 << 31, bit(m.neg_hi), bit(m.neg));
         return match bit(m.op_sel_hi) {
-            true => Change::Widen { high: bit(m.op_sel), and, xor },
+            true => Change::Widen { high: bit(m.op_sel), flush: unfused(inst.op), and, xor },
             false => Change::sign(1 << 31, bit(m.neg_hi), bit(m.neg)),
         };
     }
@@ -328,4 +328,9 @@ pub(crate) fn change(inst: &Inst, i: usize) -> Change {
         (and, xor) if inst.src_bits[i] == 64 => Change::SignHigh { and, xor },
         (and, xor) => Change::Sign { and, xor },
     }
+}
+
+/// gfx900's V_MAD_MIX*.
+fn unfused(op: Op) -> bool {
+    matches!(op, Op::v_mad_mix_f32 | Op::v_mad_mixlo_f16 | Op::v_mad_mixhi_f16)
 }

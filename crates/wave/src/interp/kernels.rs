@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::lanes::Long;
-use wavemill_sem::mfma::Shape;
+use wavemill_sem::mfma::{Shape, Sum};
 use wavemill_sem::{FloatMode, Mode, compare, valu};
 
 /// Registers for values on their way: modified sources, three operands of up to two registers, and results.
@@ -455,7 +455,7 @@ pub(crate) struct Kernels {
     any: unsafe fn(&[LaneOp], &Env) -> usize,
     span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
     /// Multiplies and adds matrices.
-    pub mfma_32: unsafe fn(&mut Block32, &Shape, FloatMode),
+    pub mfma_32: unsafe fn(&mut Block32, &Shape, Sum),
     pub mfma_64: unsafe fn(&mut Block64, &Shape),
 }
 
@@ -556,8 +556,8 @@ macro_rules! backend {
                 unsafe { span::<$v>(low, high, exec, step) }
             }
             $(#[$attr])*
-            pub unsafe fn mfma_32(block: &mut Block32, shape: &Shape, m: FloatMode) {
-                multiply_32::<$v>(block, shape, m)
+            pub unsafe fn mfma_32(block: &mut Block32, shape: &Shape, sum: Sum) {
+                multiply_32::<$v>(block, shape, sum)
             }
             $(#[$attr])*
             pub unsafe fn mfma_64(block: &mut Block64, shape: &Shape) {

@@ -341,8 +341,13 @@ impl Exec<'_> {
             // One count for the wave: all active lanes get the old value.
             Op::ds_append | Op::ds_consume => {
                 let count = exec.count_ones();
-                let base = if gds { 0 } else { m0 >> 16 };
-                let p = whole.at(base.wrapping_add(offset) & !3, 4);
+                // Compilers put LDS's pointer into M0 on GFX9 (LLVM's __builtin_amdgcn_ds_append); before, M0 bounds LDS,
+                // and ACO leaves it at -1 for shared counters: only the offset is an address.
+                let (base, area) = match self.wave.level.is_gfx9() {
+                    true if !gds => (m0 & 0xffff, whole),
+                    _ => (0, share),
+                };
+                let p = area.at(base.wrapping_add(offset) & !3, 4);
                 let add = inst.op == Op::ds_append;
                 // SAFETY: checked and aligned.
                 let old = p.map_or(0, |p| unsafe {

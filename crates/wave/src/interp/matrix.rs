@@ -1,7 +1,7 @@
 //! MFMA: matrices gathered from registers, multiplied by the back end's kernels, scattered back.
 //!
-//! Sums go through k in ascending order, one fused step each (the manual does not give the order). EXEC is ignored, as
-//! the matrix core works on whole registers. Columns of B, C and D and rows of A are consecutive lanes of a register.
+//! EXEC is ignored, as the matrix core works on whole registers. Columns of B, C and D and rows of A are consecutive lanes
+//! of a register.
 
 use super::Exec;
 use crate::program::{Inst, Src};
@@ -9,7 +9,7 @@ use crate::simd::V16;
 use wavemill_isa::encoding::bits;
 use wavemill_sem::FloatMode;
 use wavemill_sem::lanes::Long;
-use wavemill_sem::mfma::{self, Element, Shape};
+use wavemill_sem::mfma::{self, Element, Shape, Sum};
 
 /// Sixteen lanes.
 type Part = [u32; 16];
@@ -35,37 +35,62 @@ pub(crate) struct Block64 {
 
 /// D = A · B + C; A and B are elements as they lie in registers, moved to the lowest bits.
 #[inline(always)]
-pub(super) fn multiply_32<V: V16>(block: &mut Block32, shape: &Shape, m: FloatMode) {
+pub(super) fn multiply_32<V: V16>(block: &mut Block32, shape: &Shape, sum: Sum) {
     let depth = shape.k as usize;
     let parts = shape.m.div_ceil(16) as usize;
     for row in block.a[..depth].iter_mut().chain(&mut block.b[..depth]) {
         for part in &mut row[..parts] {
-            *part = mfma::widen(shape.element, V::from_array(*part)).to_array();
+            *part = mfma::widen(shape.element, sum, V::from_array(*part)).to_array();
         }
     }
-    // The modes that matter are known in their loops.
-    match m {
-        _ if shape.element == Element::I8 => rows::<V>(block, shape, |a, b, sum| mfma::step_i32(a, b, sum)),
-        FloatMode::IEEE => rows::<V>(block, shape, |a, b, sum| mfma::step_f32(a, b, sum, FloatMode::IEEE)),
-        FloatMode::FLUSH => rows::<V>(block, shape, |a, b, sum| mfma::step_f32(a, b, sum, FloatMode::FLUSH)),
-        m => rows::<V>(block, shape, |a, b, sum| mfma::step_f32(a, b, sum, m)),
+    // The modes that matter are known in their loops, and so are the sizes of groups.
+    match sum {
+        Sum::Integer => groups::<V, 1>(block, shape, sum, |[a], [b], sum| mfma::step_i32(a, b, sum)),
+        Sum::Fused(FloatMode::IEEE) => {
+            groups::<V, 1>(block, shape, sum, |[a], [b], sum| mfma::step_f32(a, b, sum, FloatMode::IEEE))
+        }
+        Sum::Fused(m) => groups::<V, 1>(block, shape, sum, |[a], [b], sum| mfma::step_f32(a, b, sum, m)),
+        Sum::Pairs if shape.per_lane() == 4 => {
+            groups::<V, 4>(block, shape, sum, |a, b, sum| mfma::pairs(&a, &b, sum))
+        }
+        Sum::Pairs => groups::<V, 2>(block, shape, sum, |a, b, sum| mfma::pairs(&a, &b, sum)),
+        Sum::Exact if shape.per_lane() == 4 => groups::<V, 4>(block, shape, sum, exact),
+        Sum::Exact => groups::<V, 2>(block, shape, sum, exact),
     }
 }
 
+/// Element by element: a row of A, columns of B, N of k at a time.
 #[inline(always)]
-fn rows<V: V16>(block: &mut Block32, shape: &Shape, step: impl Fn(V, V, V) -> V) {
+fn groups<V: V16, const N: usize>(
+    block: &mut Block32,
+    shape: &Shape,
+    sum: Sum,
+    step: impl Fn([V; N], [V; N], V) -> V,
+) {
     let depth = shape.k as usize;
     let parts = shape.m.div_ceil(16) as usize;
-    let (a, b) = (&block.a[..depth], &block.b[..depth]);
+    let (a, b) = (block.a[..depth].as_chunks::<N>().0, block.b[..depth].as_chunks::<N>().0);
     for (i, row) in block.c[..shape.m as usize].iter_mut().enumerate() {
         for (at, c) in row[..parts].iter_mut().enumerate() {
-            let mut sum = V::from_array(*c);
+            let mut total = mfma::start(sum, V::from_array(*c));
             for (a, b) in a.iter().zip(b) {
-                sum = step(V::splat(a[i / 16][i % 16]), V::from_array(b[at]), sum);
+                let (a, b) = (a.map(|a| V::splat(a[i / 16][i % 16])), b.map(|b| V::from_array(b[at])));
+                total = step(a, b, total);
             }
-            *c = sum.to_array();
+            *c = total.to_array();
         }
     }
+}
+
+/// [`mfma::exact`] lane by lane.
+fn exact<V: V16, const N: usize>(a: [V; N], b: [V; N], sum: V) -> V {
+    let (a, b) = (a.map(V::to_array), b.map(V::to_array));
+    let mut lane = 0..;
+    let out = sum.to_array().map(|sum| {
+        let lane = lane.next().unwrap_or(0);
+        mfma::exact(&a.map(|a| a[lane]), &b.map(|b| b[lane]), sum)
+    });
+    V::from_array(out)
 }
 
 /// The same for f64.
@@ -115,7 +140,12 @@ impl Exec<'_> {
 
     /// f32 and i32 sums.
     fn mfma_32(&mut self, inst: &Inst, shape: &Shape, cbsz: u32, abid: u32, blgp: u32) {
-        let mode = shape.mode(&self.mode);
+        let sum = shape.sum(&self.mode, self.wave.level);
+        // A constant is the same in every register.
+        let constant = match inst.src[2] {
+            Src::Const(n) => Src::Const((n as u32 as u64) << 32 | n as u32 as u64),
+            src => src,
+        };
         let field = ((1u64 << shape.element.bits()) - 1) as u32;
         let width = shape.n.min(16);
         let mut work = Block32 { a: [[[0; 16]; 2]; 16], b: [[[0; 16]; 2]; 16], c: [[[0; 16]; 2]; 32] };
@@ -138,11 +168,11 @@ impl Exec<'_> {
                 for i in 0..shape.m {
                     let c = shape.d(i, first, block);
                     let row = &mut work.c[i as usize][part][..width as usize];
-                    self.lanes(inst.src[2], c.register, c.lane, row);
+                    self.lanes(constant, c.register, c.lane, row);
                 }
             }
             // SAFETY: the kernels were chosen for what the host has.
-            unsafe { (self.kernels.mfma_32)(&mut work, shape, mode) };
+            unsafe { (self.kernels.mfma_32)(&mut work, shape, sum) };
             if shape.blocks > 1 {
                 done.push(work.c);
             } else {
