@@ -1,5 +1,7 @@
 //! `wavemill bench`: how many wave instructions a second this machine gets, for each kind of instruction and each SIMD
-//! back end, on one core.
+//! back end, on one core; or what each single instruction costs ([`instructions`]).
+
+mod instructions;
 
 use crate::json::{Json, Scalar};
 use clap::Args;
@@ -12,15 +14,22 @@ use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wav
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct Bench {
-    /// Only these kernels: valu, partial, salu, copy, gather, lds, mfma
+    /// Only these kernels: valu, partial, salu, copy, gather, lds, mfma; with --instructions, only instructions with one
+    /// of these in their names
     #[arg(value_name = "KERNEL")]
     kernels: Vec<String>,
-    /// Only this back end: avx512, avx2, neon, portable
+    /// The cost of every instruction that a loop of it can run, the slowest first
+    #[arg(long)]
+    instructions: bool,
+    /// The processor whose instructions to measure
+    #[arg(long, value_name = "CPU", default_value = "gfx90a", requires = "instructions")]
+    mcpu: String,
+    /// Only this back end: avx512, avx2, neon, portable (without: all; with --instructions the one that runs)
     #[arg(long, value_name = "NAME")]
     simd: Option<String>,
-    /// Seconds for each kernel on each back end
-    #[arg(long, value_name = "S", default_value_t = 0.2)]
-    seconds: f64,
+    /// Seconds for each kernel on each back end (0.2), or for each of several runs of an instruction (0.001)
+    #[arg(long, value_name = "S")]
+    seconds: Option<f64>,
     /// As JSON
     #[arg(long)]
     json: bool,
@@ -150,19 +159,24 @@ impl Measured {
 
 /// Runs `wavemill bench`.
 pub fn run(args: &Bench) -> ExitCode {
-    if let Some(name) = args.kernels.iter().find(|n| KERNELS.iter().all(|k| k.name != n.as_str())) {
-        return wrong("kernel", name, KERNELS.iter().map(|k| k.name));
-    }
     let simds: Vec<Simd> = match &args.simd {
+        None if args.instructions => vec![Simd::detect()],
         None => Simd::available(),
         Some(name) => match Simd::available().into_iter().find(|s| s.name() == name) {
             Some(simd) => vec![simd],
             None => return wrong("back end on this host", name, Simd::available().iter().map(|s| s.name())),
         },
     };
-    if !(args.seconds > 0.0 && args.seconds <= 3600.0) {
+    let seconds = args.seconds.unwrap_or(if args.instructions { 0.001 } else { 0.2 });
+    if !(seconds > 0.0 && seconds <= 3600.0) {
         eprintln!("wavemill bench: --seconds must be above 0 and at most 3600");
         return ExitCode::from(2);
+    }
+    if args.instructions {
+        return instructions::run(&args.mcpu, &args.kernels, &simds, seconds, args.json);
+    }
+    if let Some(name) = args.kernels.iter().find(|n| KERNELS.iter().all(|k| k.name != n.as_str())) {
+        return wrong("kernel", name, KERNELS.iter().map(|k| k.name));
     }
     let mut all = Vec::new();
     for kernel in
@@ -172,7 +186,7 @@ pub fn run(args: &Bench) -> ExitCode {
             crate::print(format!("{}: {}\n", kernel.name, kernel.what).as_bytes());
         }
         for &simd in &simds {
-            match measure(kernel, simd, args.seconds) {
+            match measure(kernel, simd, seconds) {
                 Ok(m) => {
                     if !args.json {
                         let (name, rate, each) = (simd.name(), m.rate(), 1e3 / m.rate());
@@ -218,34 +232,70 @@ fn write_json(all: &[Measured]) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// The target of a processor's name.
+fn cpu_target(name: &str) -> Option<Target> {
+    processor(name).map(Target::new)
+}
+
+/// A loop, assembled, with the memory it may use.
+struct Loop {
+    target: Target,
+    engine: Interp,
+    memory: Memory,
+    group: GroupShared,
+    code: Vec<u8>,
+    buffers: Vec<u32>,
+}
+
+impl Loop {
+    /// A loop that counts s0 down around a body.
+    fn new(target: Target, simd: Simd, body: &str) -> Result<Loop, String> {
+        let source = format!(
+            "loop:{body}\n    s_sub_u32 s0, s0, 1\n    s_cmp_lg_u32 s0, 0\n    s_cbranch_scc1 loop\n    s_endpgm\n"
+        );
+        let mut options = wavemill_asm::Options::new(target);
+        options.output = wavemill_asm::OutputType::Obj;
+        let output = wavemill_asm::assemble(&options, "loop", source.into());
+        let code = output.object.as_ref().and_then(|o| o.sections.iter().find(|s| s.has_instructions));
+        let Some(code) = code.filter(|_| !output.failed()) else {
+            return Err(String::from_utf8_lossy(&output.render_diagnostics()).into_owned());
+        };
+        let (code, mut buffers) = (code.data.to_vec(), vec![0x3f80_0000u32; 2 * 1024]);
+        let memory = Memory::new();
+        // SAFETY: both live as long as the memory does, and nobody else looks at them meanwhile.
+        let added = unsafe {
+            let data = memory.add(buffers.as_mut_ptr() as u64, 8 * 1024, true);
+            data.and(memory.add(code.as_ptr() as u64, code.len() as u64, false))
+        };
+        added.map_err(|e| format!("{e:?}"))?;
+        let (engine, group) = (Interp::with_simd(target, simd), GroupShared::new(4096));
+        Ok(Loop { target, engine, memory, group, code, buffers })
+    }
+
+    /// The address of the two buffers of 4 KiB.
+    fn buffer(&self) -> u64 {
+        self.buffers.as_ptr() as u64
+    }
+
+    /// Runs so many rounds on a wave with registers of its own; returns wave instructions and seconds by a clock.
+    fn run(&self, count: u32, clock: fn() -> f64, setup: impl Fn(&mut Wave)) -> Result<(u64, f64), String> {
+        let mut wave = Wave::new(&self.target, Shape { vgprs: 128, agprs: 32 });
+        wave.pc = self.code.as_ptr() as u64;
+        setup(&mut wave);
+        wave.set_sgpr(0, count);
+        let start = clock();
+        match self.engine.run(&mut wave, &self.group, &self.memory, u64::MAX) {
+            Event::End => Ok((wave.counters.total(), (clock() - start).max(1e-9))),
+            event => Err(format!("{event:?}")),
+        }
+    }
+}
+
 /// Runs a kernel's loop for about so long.
 fn measure(kernel: &Kernel, simd: Simd, seconds: f64) -> Result<Measured, String> {
-    let target = processor("gfx90a").map(Target::new).ok_or("gfx90a is missing")?;
-    let source = format!(
-        "loop:{}    s_sub_u32 s0, s0, 1\n    s_cmp_lg_u32 s0, 0\n    s_cbranch_scc1 loop\n    s_endpgm\n",
-        kernel.body
-    );
-    let mut options = wavemill_asm::Options::new(target);
-    options.output = wavemill_asm::OutputType::Obj;
-    let output = wavemill_asm::assemble(&options, kernel.name, source.into());
-    let code = output.object.as_ref().and_then(|o| o.sections.iter().find(|s| s.has_instructions));
-    let Some(code) = code.filter(|_| !output.failed()) else {
-        return Err(String::from_utf8_lossy(&output.render_diagnostics()).into_owned());
-    };
-    let code = &code.data;
-    let mut buffers = vec![0x3f80_0000u32; 2 * 1024];
-    let buffer = buffers.as_mut_ptr();
-    let memory = Memory::new();
-    // SAFETY: both outlive every run, and nobody else looks at them meanwhile.
-    let added = unsafe {
-        let data = memory.add(buffer as u64, 8 * 1024, true);
-        data.and(memory.add(code.as_ptr() as u64, code.len() as u64, false))
-    };
-    added.map_err(|e| format!("{e:?}"))?;
-    let engine = Interp::with_simd(target, simd);
-    let group = GroupShared::new(4096);
-    let round = |count: u32| -> Result<(u64, f64), String> {
-        let mut wave = Wave::new(&target, Shape { vgprs: 32, agprs: 32 });
+    let target = cpu_target("gfx90a").ok_or("gfx90a is missing")?;
+    let all = Loop::new(target, simd, kernel.body)?;
+    let setup = |wave: &mut Wave| {
         for r in 0..8u16 {
             for (lane, v) in wave.vgpr_mut(r).into_iter().flatten().enumerate() {
                 *v = match r {
@@ -255,21 +305,14 @@ fn measure(kernel: &Kernel, simd: Simd, seconds: f64) -> Result<Measured, String
                 };
             }
         }
-        wave.pc = code.as_ptr() as u64;
-        wave.set_sgpr(0, count);
-        wave.set_sgpr64(2, buffer as u64);
-        wave.set_sgpr64(4, buffer.wrapping_add(1024) as u64);
+        wave.set_sgpr64(2, all.buffer());
+        wave.set_sgpr64(4, all.buffer() + 4096);
         wave.set_exec(kernel.exec);
-        let start = cpu_time();
-        match engine.run(&mut wave, &group, &memory, u64::MAX) {
-            Event::End => Ok((wave.counters.total(), (cpu_time() - start).max(1e-9))),
-            event => Err(format!("{event:?}")),
-        }
     };
     // The first rounds decode. Clocks may be coarse: rounds double until they take a good part of the time.
     let mut count = 1000;
     loop {
-        let (instructions, taken) = round(count)?;
+        let (instructions, taken) = all.run(count, cpu_time, setup)?;
         if taken >= seconds / 2.0 || count >= u32::MAX / 2 {
             return Ok(Measured { kernel: kernel.name, simd, instructions, seconds: taken });
         }
@@ -277,12 +320,17 @@ fn measure(kernel: &Kernel, simd: Simd, seconds: f64) -> Result<Measured, String
     }
 }
 
-/// Seconds this process has had on a CPU where the system says so, else since the first call.
-fn cpu_time() -> f64 {
+/// Seconds since the first call.
+fn wall_time() -> f64 {
     static START: OnceLock<Instant> = OnceLock::new();
-    let start = START.get_or_init(Instant::now);
+    START.get_or_init(Instant::now).elapsed().as_secs_f64()
+}
+
+/// Seconds this process has had on a CPU where the system says so, else [`wall_time`].
+fn cpu_time() -> f64 {
+    let since = wall_time();
     std::fs::read_to_string("/proc/self/schedstat")
         .ok()
         .and_then(|s| s.split(' ').next()?.parse::<f64>().ok())
-        .map_or_else(|| start.elapsed().as_secs_f64(), |ns| ns * 1e-9)
+        .map_or(since, |ns| ns * 1e-9)
 }

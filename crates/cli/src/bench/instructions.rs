@@ -1,0 +1,317 @@
+//! `wavemill bench --instructions`: what every instruction of the table costs that a loop of copies of it can run, so that
+//! no slow one hides.
+//!
+//! Operands are made from the row: registers with numbers of the type it asks for, addresses of consecutive dwords.
+//! Instructions that need more than that (images, scratch, exports, program control …) are counted as left out.
+
+use super::{Loop, cpu_target, wall_time};
+use crate::json::{Json, Scalar};
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use wavemill_isa::row::{Class, Enc, Kind, Operand, Role, Row, Ty, flag};
+use wavemill_isa::{Level, ROWS};
+use wavemill_sem::soft::{F16, F32, Round, convert};
+use wavemill_wave::{Simd, Wave};
+
+/// Copies of the instruction in the loop.
+const COPIES: usize = 16;
+/// Runs of which the median counts: a short run is rarely disturbed.
+const RUNS: usize = 5;
+/// The instruction all others are compared with.
+const YARDSTICK: &str = "v_add_u32";
+
+/// What an instruction costs.
+struct Cost {
+    row: &'static Row,
+    text: String,
+    simd: Simd,
+    /// Nanoseconds of one wave instruction.
+    ns: f64,
+    /// As a multiple of the yardstick's.
+    ratio: f64,
+}
+
+/// Measures the rows of a processor whose names contain one of `filters`, or all.
+pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bool) -> ExitCode {
+    let Some(target) = cpu_target(cpu) else {
+        eprintln!("wavemill bench: no processor `{cpu}`");
+        return ExitCode::from(2);
+    };
+    let level = target.level();
+    let rows = ROWS.iter().filter(|r| r.opcode_at(level).is_some());
+    let wanted: Vec<&Row> =
+        rows.filter(|r| filters.is_empty() || filters.iter().any(|f| r.name.contains(f.as_str()))).collect();
+    if wanted.is_empty() {
+        eprintln!("wavemill bench: no instruction of {cpu} has that in its name");
+        return ExitCode::from(2);
+    }
+    let mut costs = Vec::new();
+    let mut left_out: BTreeMap<String, u32> = BTreeMap::new();
+    for &simd in simds {
+        left_out.clear();
+        let round = |copies: String| Loop::new(target, simd, &copies).and_then(|l| median(&l, seconds));
+        let empty = round(String::new());
+        let measure = |text: &str| -> Result<f64, String> {
+            let full = round(format!("\n    {text}").repeat(COPIES))?;
+            Ok((full - empty.clone()?).max(0.0) / COPIES as f64 * 1e9)
+        };
+        // GFX6 to GFX8 have the addition under other names, with a carry.
+        let yardstick = match ROWS.iter().find(|r| r.name == YARDSTICK && r.opcode_at(level).is_some()) {
+            Some(_) if level.is_gfx9() => "v_add_u32 v40, v20, v21",
+            _ => "v_max_u32 v40, v20, v21",
+        };
+        let unit = match measure(yardstick) {
+            Ok(ns) => ns.max(0.01),
+            Err(e) => {
+                eprintln!("wavemill bench: {yardstick}: {e}");
+                return ExitCode::FAILURE;
+            }
+        };
+        for row in &wanted {
+            let text = match example(row, level) {
+                Ok(text) => text,
+                Err(why) => {
+                    *left_out.entry(why.into()).or_default() += 1;
+                    continue;
+                }
+            };
+            match measure(&text) {
+                Ok(ns) => costs.push(Cost { row, text, simd, ns, ratio: ns / unit }),
+                Err(e) => {
+                    let first = e.lines().next().unwrap_or_default();
+                    *left_out.entry(format!("`{text}`: {first}")).or_default() += 1;
+                }
+            }
+        }
+    }
+    costs.sort_by(|a, b| b.ratio.total_cmp(&a.ratio));
+    if json { write_json(&costs) } else { write_text(&costs, &left_out) }
+}
+
+fn write_text(costs: &[Cost], left_out: &BTreeMap<String, u32>) -> ExitCode {
+    let mut text = format!("{:>10} {:>8}  back end  instruction\n", "ns", "ratio");
+    for c in costs {
+        text.push_str(&format!("{:10.1} {:8.1}  {:9} {}\n", c.ns, c.ratio, c.simd.name(), c.text));
+    }
+    let slow = costs.iter().filter(|c| c.ratio > 5.0).count();
+    text.push_str(&format!("{} measured, {slow} of them above five times {YARDSTICK}\n", costs.len()));
+    for (why, n) in left_out {
+        text.push_str(&format!("{n} left out: {why}\n"));
+    }
+    crate::print(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn write_json(costs: &[Cost]) -> ExitCode {
+    let mut json = Json::new(std::io::stdout().lock());
+    json.array(|json| {
+        for c in costs {
+            json.object(|json| {
+                json.field("instruction", c.row.name);
+                json.field("text", &c.text);
+                json.field("simd", c.simd.name());
+                json.field("nanoseconds", Scalar::Float(c.ns));
+                json.field("ratio", Scalar::Float(c.ratio));
+            });
+        }
+    });
+    // A reader that went away is not an error.
+    let _ = json.finish();
+    ExitCode::SUCCESS
+}
+
+/// Seconds of one round of a loop: the median of a few runs of about so many seconds each.
+fn median(all: &Loop, seconds: f64) -> Result<f64, String> {
+    let setup = |wave: &mut Wave| registers(wave, all.buffer());
+    let mut count = 8;
+    let time = |count: u32| all.run(count, wall_time, setup).map(|(_, taken)| taken);
+    // The first run decodes.
+    time(1)?;
+    while time(count)? < seconds && count < u32::MAX / 2 {
+        count *= 2;
+    }
+    let mut runs = [0.0; RUNS];
+    for run in &mut runs {
+        *run = time(count)? / count as f64;
+    }
+    runs.sort_by(f64::total_cmp);
+    Ok(runs[RUNS / 2])
+}
+
+/// Bytes from a lane to the next, for which there are registers with offsets and with addresses.
+const STRIDES: [u32; 6] = [1, 2, 4, 8, 12, 16];
+/// The first register with offsets, in the order of [`STRIDES`].
+const OFFSETS: u32 = 80;
+/// The first pair of registers with addresses.
+const ADDRESSES: u32 = 86;
+
+/// Registers with numbers of all types: f32 in v2 to v7, f64 in v8 to v13, two f16 each in v14 to v19, integers in v20 to
+/// v35, offsets and addresses from [`OFFSETS`] on; a buffer's address in s[2:3], its descriptor in s[8:11], integers in
+/// s20 to s27.
+fn registers(wave: &mut Wave, buffer: u64) {
+    for r in 0..128u32 {
+        for (lane, v) in wave.vgpr_mut(r as u16).into_iter().flatten().enumerate() {
+            let single = 1.0 + lane as f32 * 0.001 * (r % 8) as f32;
+            let double = (1.0 + lane as f64 * 0.001 * (r % 8) as f64).to_bits();
+            let half = convert(F32, F16, single.to_bits() as u64, Round::Nearest) as u32;
+            let lane = lane as u32;
+            let address = |n: u32| buffer + (lane * STRIDES[n as usize / 2 % 6]) as u64;
+            *v = match r {
+                2..8 => single.to_bits(),
+                8..14 if r % 2 == 0 => double as u32,
+                8..14 => (double >> 32) as u32,
+                14..20 => half | half << 16,
+                80..=85 => lane * STRIDES[(r - OFFSETS) as usize],
+                86..=97 if r % 2 == 0 => address(r - ADDRESSES) as u32,
+                86..=97 => (address(r - ADDRESSES) >> 32) as u32,
+                _ => lane * 77 + r,
+            };
+        }
+    }
+    wave.set_sgpr64(2, buffer);
+    wave.set_sgpr64(8, buffer & 0xffff_ffff_ffff);
+    wave.set_sgpr(10, 8192);
+    // Untyped, 32 bits: DATA_FORMAT 4 of GFX6 to GFX9, NUM_FORMAT 4, the components in order.
+    wave.set_sgpr(11, 4 << 15 | 4 << 12 | 0xfac);
+    for r in 20..28 {
+        wave.set_sgpr(r, 0x1234_5678u32.rotate_left(r));
+    }
+    wave.set_exec(!0);
+}
+
+/// Which of [`STRIDES`] makes a memory instruction's lanes consecutive.
+fn stride(row: &Row) -> u32 {
+    let is = |words: &[&str]| words.iter().any(|w| row.name.contains(w));
+    if is(&["byte", "_b8", "_u8", "_i8"]) {
+        return 0;
+    }
+    if is(&["short", "_b16", "_u16", "_i16"]) {
+        return 1;
+    }
+    let data = [Role::Vdata, Role::Vdst, Role::Data0].into_iter().find_map(|r| row.operand(r));
+    let dwords = data.map_or(1, |o| o.ty.dwords() as u32);
+    // Two addresses, or two values, for each lane.
+    let halved = row.has(flag::OFFSET2) && row.operand(Role::Vdst).is_some() || row.has(flag::CMPSWAP);
+    1 + if halved { dwords.div_ceil(2) } else { dwords }
+}
+
+/// An instruction of a row on the registers of [`Loop`], or why there is none.
+fn example(row: &Row, level: Level) -> Result<String, &'static str> {
+    match row.enc {
+        Enc::Sopp => return Err("program control"),
+        Enc::Exp | Enc::Vintrp => return Err("exports and interpolation"),
+        Enc::Mimg => return Err("images"),
+        Enc::Scratch => return Err("scratch memory"),
+        Enc::Mtbuf => return Err("typed buffers"),
+        Enc::Smem | Enc::Smrd if !row.name.contains("_load_") || row.name.contains("scratch") => {
+            return Err("scalar stores, atomics and caches");
+        }
+        Enc::Ds
+            if row.has(flag::GDS_ONLY)
+                || ["ds_gws", "ds_ordered", "ds_append", "ds_consume", "_src2_", "addtid"]
+                    .iter()
+                    .any(|n| row.name.contains(n)) =>
+        {
+            return Err("GDS, and LDS with M0");
+        }
+        Enc::Mubuf if row.has(flag::LDS_ONLY) || row.operand(Role::Vaddr).is_none() => {
+            return Err("memory to LDS, caches");
+        }
+        _ => {}
+    }
+    let avoided =
+        ["saveexec", "wrexec", "movrel", "s_set_gpr", "s_setvskip", "s_setreg", "s_getreg", "v_cmpx"];
+    let jumps = ["pc_b64", "s_call", "s_rfe", "fork", "join", "s_cbranch", "s_trap", "s_set_gpr_idx"];
+    if avoided.iter().chain(&jumps).any(|n| row.name.contains(n)) || row.name == "v_clrexcp" {
+        return Err("changes EXEC, MODE or the PC");
+    }
+    let mut text = row.name.to_string();
+    let mut used = Used::default();
+    for (i, op) in row.operands.iter().enumerate() {
+        let operand = operand(row, op, level, &mut used)?;
+        text.push_str(if i == 0 { " " } else { ", " });
+        text.push_str(&operand);
+    }
+    match row.enc {
+        Enc::Mubuf => text.push_str(" offen"),
+        // Where the old value is returned, that is what is measured.
+        Enc::Global | Enc::Flat if row.has(flag::ATOMIC) && row.operand(Role::Vdst).is_some() => {
+            text.push_str(" glc");
+        }
+        _ if row.has(flag::SWIZZLE) => text.push_str(" offset:0x801f"),
+        _ => {}
+    }
+    Ok(text)
+}
+
+/// How many operands of each kind a text already has.
+#[derive(Default)]
+struct Used {
+    f64: u32,
+    float: u32,
+    wide: u32,
+    word: u32,
+}
+
+fn range(file: char, first: u32, dwords: u32) -> String {
+    if dwords == 1 { format!("{file}{first}") } else { format!("{file}[{first}:{}]", first + dwords - 1) }
+}
+
+/// A register with a number of a type.
+fn vector(ty: Ty, used: &mut Used) -> String {
+    let take = |n: &mut u32, limit: u32| {
+        *n += 1;
+        (*n - 1).min(limit)
+    };
+    let dwords = ty.dwords() as u32;
+    match (ty.kind, ty.bits, dwords) {
+        (Kind::F, 64, 2) => range('v', 8 + 2 * take(&mut used.f64, 2), 2),
+        (Kind::F | Kind::Bf, 16, n) => range('v', 14 + 2 * take(&mut used.float, 2), n),
+        (Kind::F, 32, n @ (1 | 2)) => range('v', 2 + 2 * take(&mut used.float, 2), n),
+        (_, _, 1) => range('v', 20 + take(&mut used.word, 3), 1),
+        (_, _, n @ 2..=4) => range('v', 24 + 4 * take(&mut used.wide, 2), n),
+        (_, _, n) => range('v', 48, n),
+    }
+}
+
+fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<String, &'static str> {
+    let dwords = op.ty.dwords() as u32;
+    let compact = row.has(flag::D16) && matches!(row.enc, Enc::Mubuf);
+    Ok(match op.role {
+        Role::Vdst if op.class == Class::Agpr => range('a', 0, dwords),
+        Role::Vdst if row.enc == Enc::Mfma => {
+            range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
+        }
+        Role::Vdst => range('v', 40, dwords),
+        Role::Vdata => range('v', 40, if compact { dwords.div_ceil(2) } else { dwords }),
+        Role::Src2 if row.enc == Enc::Mfma => {
+            range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
+        }
+        Role::Src0 | Role::Src1 | Role::Src2 if op.class == Class::Agpr => range('a', 0, dwords),
+        Role::Src1 if row.name.contains("lane_b32") => "3".into(),
+        Role::Src0 | Role::Src1 | Role::Src2 | Role::Data0 | Role::Data1 => match op.class {
+            Class::Scalar | Class::Ssrc | Class::Reg => range('s', 20, dwords),
+            _ if row.name.starts_with("v_writelane") => "s20".into(),
+            _ => vector(op.ty, used),
+        },
+        Role::Vcc => "vcc".into(),
+        Role::Sdst => range('s', 40, dwords),
+        Role::Sdata => range('s', 40, dwords),
+        Role::Ssrc0 => range('s', 20, dwords),
+        Role::Ssrc1 => range('s', 24, dwords),
+        Role::K if op.ty.bits == 16 => "0x3555".into(),
+        Role::K => "0x3eaaaaab".into(),
+        Role::Simm16 | Role::Uimm16 | Role::Imm16 => "5".into(),
+        Role::Addr => range('v', OFFSETS + stride(row), 1),
+        Role::Vaddr if row.enc == Enc::Mubuf || row.enc == Enc::Global => {
+            range('v', OFFSETS + stride(row), 1)
+        }
+        Role::Vaddr => range('v', ADDRESSES + 2 * stride(row), 2),
+        Role::Saddr => "s[2:3]".into(),
+        Role::Sbase if op.ty.bits == 64 => "s[2:3]".into(),
+        Role::Sbase | Role::Srsrc => "s[8:11]".into(),
+        Role::Soffset => "0".into(),
+        Role::Hwreg | Role::GprIdx | Role::Label => return Err("changes EXEC, MODE or the PC"),
+        _ => return Err("other operands"),
+    })
+}
