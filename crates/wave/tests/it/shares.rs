@@ -128,7 +128,9 @@ fn gds_is_like_lds() {
                 let machine = Machine::new(cpu, Simd::detect(), &text, SIZE);
                 fill(&machine, &memory);
                 let mut wave = machine.wave();
-                wave.set_sgpr(124, SIZE);
+                // GFX9's LDS has no bounds in M0, but the address of a counter.
+                let counter = matches!(row.name, "ds_append" | "ds_consume");
+                wave.set_sgpr(124, if counter && !gds && level.is_gfx9() { 0 } else { SIZE });
                 wave.set_exec(0xffff_0fff_ffff_fffe);
                 for lane in 0..64 {
                     wave.vgpr_mut(0).unwrap()[lane] = 16 * lane as u32 + if lane == 5 { SIZE } else { 0 };
