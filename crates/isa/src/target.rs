@@ -183,6 +183,11 @@ impl Target {
         self.level().is_gfx9() || self.cpu.version == (8, 1, 0)
     }
 
+    /// Whether memories and registers have ECC: as asked, or where the processor has it at all.
+    pub fn sramecc_enabled(&self) -> bool {
+        self.cpu.sramecc && self.sramecc != Some(false)
+    }
+
     /// Whether instructions may be replayed after a translation fault: as asked, or the processor's default.
     pub fn xnack_enabled(&self) -> bool {
         self.xnack.unwrap_or(self.cpu.xnack == Some(true))

@@ -11,32 +11,38 @@ pub enum Extend {
     Zero,
     /// With its sign.
     Sign,
-    /// Zero-extended to 16 bits into the low half; the high half stays.
-    ZeroLow,
-    /// Zero-extended to 16 bits into the high half; the low half stays.
-    ZeroHigh,
-    /// Sign-extended to 16 bits into the low half; the high half stays.
-    SignLow,
-    /// Sign-extended to 16 bits into the high half; the low half stays.
-    SignHigh,
+    /// Extended to 16 bits into a half of the register (the D16 loads).
+    Half {
+        /// The upper one.
+        high: bool,
+        /// Extended with its sign.
+        signed: bool,
+        /// The other half stays; else it becomes zero.
+        keep: bool,
+    },
 }
 
 impl Extend {
+    const ZERO_LOW: Extend = Extend::Half { high: false, signed: false, keep: true };
+    const ZERO_HIGH: Extend = Extend::Half { high: true, signed: false, keep: true };
+    const SIGN_LOW: Extend = Extend::Half { high: false, signed: true, keep: true };
+    const SIGN_HIGH: Extend = Extend::Half { high: true, signed: true, keep: true };
+
     /// The register after loading `value` of `bytes` (1 or 2, or 4 for whole dwords).
     #[inline]
     pub fn apply(self, value: u32, bytes: u8, old: u32) -> u32 {
-        let signed = match bytes {
-            1 => value as i8 as i32 as u32,
-            2 => value as i16 as i32 as u32,
+        let extended = |signed: bool| match (signed, bytes) {
+            (true, 1) => value as i8 as i32 as u32,
+            (true, 2) => value as i16 as i32 as u32,
             _ => value,
         };
         match self {
             Extend::Zero => value,
-            Extend::Sign => signed,
-            Extend::ZeroLow => old & 0xffff_0000 | value & 0xffff,
-            Extend::ZeroHigh => old & 0xffff | value << 16,
-            Extend::SignLow => old & 0xffff_0000 | signed & 0xffff,
-            Extend::SignHigh => old & 0xffff | signed << 16,
+            Extend::Sign => extended(true),
+            Extend::Half { high, signed, keep } => {
+                let (at, rest) = if high { (16, 0xffff) } else { (0, 0xffff_0000) };
+                (extended(signed) & 0xffff) << at | if keep { old & rest } else { 0 }
+            }
         }
     }
 }
@@ -65,6 +71,19 @@ pub enum Access {
         /// Size.
         bytes: u8,
     },
+}
+
+impl Access {
+    /// The same where registers have ECC: D16 loads write the whole register, zeros into the other half (manual 9.1.6).
+    #[must_use]
+    pub const fn with_ecc(self) -> Access {
+        match self {
+            Access::Load { bytes, extend: Extend::Half { high, signed, .. } } => {
+                Access::Load { bytes, extend: Extend::Half { high, signed, keep: false } }
+            }
+            other => other,
+        }
+    }
 }
 
 const fn load(bytes: u8, extend: Extend) -> Access {
@@ -190,12 +209,12 @@ pub fn access(op: Op) -> Option<Access> {
         Op::buffer_load_dwordx2 | Op::flat_load_dwordx2 | Op::global_load_dwordx2 | Op::scratch_load_dwordx2 | Op::ds_read_b64 => load(8, Extend::Zero),
         Op::buffer_load_dwordx3 | Op::flat_load_dwordx3 | Op::global_load_dwordx3 | Op::scratch_load_dwordx3 | Op::ds_read_b96 => load(12, Extend::Zero),
         Op::buffer_load_dwordx4 | Op::flat_load_dwordx4 | Op::global_load_dwordx4 | Op::scratch_load_dwordx4 | Op::ds_read_b128 => load(16, Extend::Zero),
-        Op::buffer_load_ubyte_d16 | Op::flat_load_ubyte_d16 | Op::global_load_ubyte_d16 | Op::scratch_load_ubyte_d16 | Op::ds_read_u8_d16 => load(1, Extend::ZeroLow),
-        Op::buffer_load_ubyte_d16_hi | Op::flat_load_ubyte_d16_hi | Op::global_load_ubyte_d16_hi | Op::scratch_load_ubyte_d16_hi | Op::ds_read_u8_d16_hi => load(1, Extend::ZeroHigh),
-        Op::buffer_load_sbyte_d16 | Op::flat_load_sbyte_d16 | Op::global_load_sbyte_d16 | Op::scratch_load_sbyte_d16 | Op::ds_read_i8_d16 => load(1, Extend::SignLow),
-        Op::buffer_load_sbyte_d16_hi | Op::flat_load_sbyte_d16_hi | Op::global_load_sbyte_d16_hi | Op::scratch_load_sbyte_d16_hi | Op::ds_read_i8_d16_hi => load(1, Extend::SignHigh),
-        Op::buffer_load_short_d16 | Op::flat_load_short_d16 | Op::global_load_short_d16 | Op::scratch_load_short_d16 | Op::ds_read_u16_d16 => load(2, Extend::ZeroLow),
-        Op::buffer_load_short_d16_hi | Op::flat_load_short_d16_hi | Op::global_load_short_d16_hi | Op::scratch_load_short_d16_hi | Op::ds_read_u16_d16_hi => load(2, Extend::ZeroHigh),
+        Op::buffer_load_ubyte_d16 | Op::flat_load_ubyte_d16 | Op::global_load_ubyte_d16 | Op::scratch_load_ubyte_d16 | Op::ds_read_u8_d16 => load(1, Extend::ZERO_LOW),
+        Op::buffer_load_ubyte_d16_hi | Op::flat_load_ubyte_d16_hi | Op::global_load_ubyte_d16_hi | Op::scratch_load_ubyte_d16_hi | Op::ds_read_u8_d16_hi => load(1, Extend::ZERO_HIGH),
+        Op::buffer_load_sbyte_d16 | Op::flat_load_sbyte_d16 | Op::global_load_sbyte_d16 | Op::scratch_load_sbyte_d16 | Op::ds_read_i8_d16 => load(1, Extend::SIGN_LOW),
+        Op::buffer_load_sbyte_d16_hi | Op::flat_load_sbyte_d16_hi | Op::global_load_sbyte_d16_hi | Op::scratch_load_sbyte_d16_hi | Op::ds_read_i8_d16_hi => load(1, Extend::SIGN_HIGH),
+        Op::buffer_load_short_d16 | Op::flat_load_short_d16 | Op::global_load_short_d16 | Op::scratch_load_short_d16 | Op::ds_read_u16_d16 => load(2, Extend::ZERO_LOW),
+        Op::buffer_load_short_d16_hi | Op::flat_load_short_d16_hi | Op::global_load_short_d16_hi | Op::scratch_load_short_d16_hi | Op::ds_read_u16_d16_hi => load(2, Extend::ZERO_HIGH),
         Op::buffer_store_lds_dword => store(4, false),
         Op::buffer_store_byte | Op::flat_store_byte | Op::global_store_byte | Op::scratch_store_byte | Op::ds_write_b8 => store(1, false),
         Op::buffer_store_byte_d16_hi | Op::flat_store_byte_d16_hi | Op::global_store_byte_d16_hi | Op::scratch_store_byte_d16_hi | Op::ds_write_b8_d16_hi => store(1, true),

@@ -114,6 +114,8 @@ pub(crate) struct Inst {
     pub modifiers: Modifiers,
     /// Memory: what moves.
     pub access: Option<MemAccess>,
+    /// Memory: registers have ECC, so that D16 loads write whole ones.
+    pub sramecc: bool,
     /// TFE, LWE: the last of `dst_dwords` registers gets a status.
     pub status: bool,
 }
@@ -310,6 +312,7 @@ impl Inst {
             plain: true,
             modifiers: Modifiers { op_sel_hi: 7, ..Modifiers::default() },
             access: None,
+            sramecc: false,
             status: false,
         }
     }
@@ -670,7 +673,8 @@ impl Resolver {
     fn memory(&self, out: &mut Inst) {
         let (inst, row) = (&self.inst, self.inst.row);
         let word = inst.bits;
-        out.access = memory::access(row.op);
+        out.sramecc = self.target.sramecc_enabled();
+        out.access = memory::access(row.op).map(|a| if out.sramecc { a.with_ecc() } else { a });
         let acc = self.level == Level::Gfx90a
             && match row.enc {
                 Enc::Ds => bits::DS_ACC.get(word) != 0,

@@ -116,7 +116,7 @@ impl Exec<'_> {
                 }
             }
             Components::HighHalf => {
-                let low = self.wave.vgprs[dst].0[lane] & 0xffff;
+                let low = if inst.sramecc { 0 } else { self.wave.vgprs[dst].0[lane] & 0xffff };
                 self.set_lane(dst, lane, low | half(0) << 16);
             }
             Components::Halves if self.packs(inst, count) => {

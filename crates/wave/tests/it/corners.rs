@@ -5,7 +5,7 @@
 use crate::harness::{CPUS, Machine, Random, target};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access;
-use wavemill_isa::{Enc, Form, Inst, ROWS, Role, Row, flag};
+use wavemill_isa::{Enc, Form, Inst, Level, ROWS, Role, Row, flag};
 use wavemill_wave::{Event, Simd, Wave};
 
 /// An instruction as data for the assembler.
@@ -118,7 +118,9 @@ fn null_buffers() {
                 for (lane, got) in first.iter().enumerate() {
                     let want = match () {
                         _ if stores || exec >> lane & 1 == 0 => 0x5a5a_a5a5,
-                        _ if row.name.ends_with("_d16_hi") || row.name.ends_with("_d16_hi_x") => 0xa5a5,
+                        // The other half is lost where there is ECC (manual 9.1.6).
+                        _ if row.name.contains("_d16_hi") && level >= Level::Gfx906 => 0,
+                        _ if row.name.contains("_d16_hi") => 0xa5a5,
                         // The upper half is for other tests.
                         _ if row.name.contains("d16") => got & 0xffff_0000,
                         _ => 0,

@@ -240,10 +240,12 @@ fn vector(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
                 let v = get(&memory, at, n);
                 let v = if signed { ((v << (64 - 8 * n)) as i64 >> (64 - 8 * n)) as u64 } else { v };
                 let old = &mut registers[RESULT as usize][lane];
+                // "When ECC is enabled … unused bits are set to zero" (manual 9.1.6).
+                let kept = if matches!(cpu, "gfx906" | "gfx908" | "gfx90a") { 0 } else { *old };
                 *old = match half {
                     None => v as u32,
-                    Some(false) => *old & 0xffff_0000 | v as u32 & 0xffff,
-                    Some(true) => *old & 0xffff | (v as u32) << 16,
+                    Some(false) => kept & 0xffff_0000 | v as u32 & 0xffff,
+                    Some(true) => kept & 0xffff | (v as u32) << 16,
                 };
             }
             Access::Load(n, ..) => {
