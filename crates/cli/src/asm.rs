@@ -6,9 +6,8 @@ use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wavemill_asm::suggest::closest;
 use wavemill_asm::{Options, Os, OutputType, assemble, elf};
-use wavemill_isa::{Target, target};
+use wavemill_isa::Target;
 use wavemill_object::link::{Input, link};
 use wavemill_object::target_id::{self, TargetId};
 
@@ -97,6 +96,10 @@ fn make(args: &Asm) -> Result<(String, Vec<u8>), String> {
 fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
     let id = match &args.mcpu {
         Some(name) => {
+            // A product's name stands for its processor.
+            let (product, features) = name.split_at(name.find(':').unwrap_or(name.len()));
+            let known = crate::gpu::processor(product).map(|cpu| format!("{}{features}", cpu.name));
+            let name = known.as_ref().unwrap_or(name);
             let full = if name.contains("--") { name.clone() } else { format!("amdgcn-amd-amdhsa--{name}") };
             TargetId::parse(&full)?.0
         }
@@ -104,11 +107,7 @@ fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
             format!("{}: it does not say for which processor it is (.amdgcn_target); use --mcpu", args.file)
         })?,
     };
-    let cpu = target::processor(&id.processor).ok_or_else(|| {
-        let hint = closest(&id.processor, target::processor_names()).map(|h| format!("; did you mean {h}?"));
-        let hint = hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into());
-        format!("no processor `{}`{hint}", id.processor)
-    })?;
+    let cpu = crate::gpu::processor(&id.processor)?;
     let mut target = Target::new(cpu);
     target.xnack = id.xnack.request();
     target.sramecc = id.sramecc.request();

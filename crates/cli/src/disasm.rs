@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use wavemill_asm::objdump::{Beside, Label, Notes, Objdump, Part, Shows};
 use wavemill_asm::restore;
 use wavemill_asm::suggest::closest;
-use wavemill_isa::{Target, target};
+use wavemill_isa::Target;
 use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_SECTION};
 use wavemill_object::lines::{Line, Lines};
 use wavemill_object::read::{Error, File, Section};
@@ -111,13 +111,11 @@ fn disasm(args: &Disasm) -> Result<(), String> {
 fn target_of(args: &Disasm, file: &File<'_>) -> Result<Target, String> {
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
     if let Some(name) = &args.mcpu {
-        return Ok(Target::new(target::processor(name).ok_or_else(|| format!("no processor `{name}`"))?));
+        return Ok(Target::new(crate::gpu::processor(name)?));
     }
     let id = file.target_id().map_err(|e| in_file(&e))?;
     let id = id.ok_or_else(|| in_file(&"it does not say for which processor it is; use --mcpu"))?;
-    let cpu = target::processor(&id.processor);
-    let cpu =
-        cpu.ok_or_else(|| in_file(&format!("it is for {}, which Wavemill does not know", id.processor)))?;
+    let cpu = crate::gpu::processor(&id.processor).map_err(|e| in_file(&e))?;
     let mut target = Target::new(cpu);
     target.xnack = id.xnack.request();
     target.sramecc = id.sramecc.request();

@@ -13,7 +13,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
-use wavemill_machine::Profile;
 use wavemill_machine::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\
@@ -106,11 +105,9 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if !cfg!(target_os = "linux") {
         return Err(format!("it runs programs for Linux, where HIP is; this is {}", std::env::consts::OS));
     }
-    if Profile::named(&args.gpu).is_none() {
-        let hint = wavemill_asm::suggest::closest(&args.gpu, Profile::names());
-        let hint = hint.map(|h| format!("; did you mean {h}?")).unwrap_or_default();
-        return Err(format!("no GPU `{}`{hint}", args.gpu));
-    }
+    let profile = crate::gpu::profile(&args.gpu)?;
+    // The library wants the name as it knows it.
+    let gpu = profile.names.first().copied().unwrap_or(profile.processor);
     if !(1..=MOST_GPUS).contains(&args.gpus) {
         return Err(format!("--gpus {}: there can be 1 to {MOST_GPUS}", args.gpus));
     }
@@ -128,7 +125,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
     let mut command = Command::new(program);
     command.args(arguments).env("LD_LIBRARY_PATH", path);
-    command.env("WAVEMILL_GPU", &args.gpu).env("WAVEMILL_GPUS", args.gpus.to_string());
+    command.env("WAVEMILL_GPU", gpu).env("WAVEMILL_GPUS", args.gpus.to_string());
     if let Some(engine) = &args.engine {
         command.env("WAVEMILL_ENGINE", engine);
     }

@@ -106,12 +106,10 @@ fn json(facts: &[(&str, &str, String)], pools: &[Pool], names: &[&str]) -> Strin
 pub fn run(args: &Info) -> ExitCode {
     let profiles: Vec<Profile> = match args.gpu.as_str() {
         "all" => wavemill_machine::profile::PROFILES.to_vec(),
-        name => match Profile::named(name) {
-            Some(profile) => vec![profile; args.gpus],
-            None => {
-                let hint = wavemill_asm::suggest::closest(name, Profile::names());
-                let hint = hint.map(|h| format!("; did you mean {h}?")).unwrap_or_default();
-                eprintln!("wavemill info: no GPU `{name}`{hint}");
+        name => match crate::gpu::profile(name) {
+            Ok(profile) => vec![profile; args.gpus],
+            Err(message) => {
+                eprintln!("wavemill info: {message}");
                 return ExitCode::FAILURE;
             }
         },

@@ -56,8 +56,9 @@ fn hint(name: &str, candidates: impl Iterator<Item = &'static str>) -> String {
 }
 
 fn list(mcpu: &str, json: bool, encoding: Option<&str>) -> ExitCode {
-    let Some(cpu) = target::processor(mcpu) else {
-        return fail(&format!("no processor `{mcpu}`{}", hint(mcpu, target::processor_names())));
+    let cpu = match crate::gpu::processor(mcpu) {
+        Ok(cpu) => cpu,
+        Err(message) => return fail(&message),
     };
     let wanted = match encoding {
         None => None,

@@ -8,7 +8,9 @@ mod bench;
 mod cache;
 mod disasm;
 mod embed;
+mod eval;
 mod exec;
+mod gpu;
 mod info;
 mod input;
 mod inspect;
@@ -19,6 +21,7 @@ mod manual;
 mod mc;
 mod output;
 mod run;
+mod status;
 mod unbundle;
 mod version;
 
@@ -62,6 +65,8 @@ enum Command {
     Isa(isa::Isa),
     /// Run a kernel on the virtual GPU
     Run(Box<run::Run>),
+    /// Run a few instructions on one wave and draw what they changed
+    Eval(eval::Eval),
     /// Run a program that uses HIP or the HSA runtime, with virtual GPUs
     Exec(exec::Exec),
     /// Show the virtual GPUs as programs see them
@@ -84,6 +89,7 @@ fn main() -> ExitCode {
         Command::Unbundle(args) => unbundle::run(&args),
         Command::Isa(command) => isa::run(command),
         Command::Run(args) => run::run(*args),
+        Command::Eval(args) => eval::run(&args),
         Command::Exec(args) => exec::run(&args),
         Command::Info(args) => info::run(&args),
         Command::Completions(args) => manual::completions(&args, Cli::command()),

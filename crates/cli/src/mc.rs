@@ -174,11 +174,7 @@ fn version() -> String {
 
 /// The processor of a name.
 fn processor(name: &str) -> Result<&'static target::Processor, Stop> {
-    target::processor(name).ok_or_else(|| {
-        let hint = closest(name, target::processor_names()).map(|h| format!("; did you mean {h}?"));
-        let hint = hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into());
-        Stop::Failed(format!("no processor `{name}`{hint}"))
-    })
+    crate::gpu::processor(name).map_err(Stop::Failed)
 }
 
 fn system(triple: &str) -> Result<Os, Stop> {

@@ -14,7 +14,7 @@ use handler::Handler;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use wavemill_isa::{Target, target};
+use wavemill_isa::Target;
 use wavemill_machine::kernarg::{self, Value};
 use wavemill_machine::run::Launch;
 use wavemill_machine::traps::TrapHandler;
@@ -151,15 +151,6 @@ pub fn run(run: Run) -> ExitCode {
     }
 }
 
-/// The processor of a name.
-fn processor(name: &str) -> Result<&'static target::Processor, String> {
-    target::processor(name).ok_or_else(|| {
-        let hint = wavemill_asm::suggest::closest(name, target::processor_names());
-        let hint = hint.map(|h| format!("; did you mean {h}?"));
-        format!("no GPU `{name}`{}", hint.unwrap_or_else(|| "; `wavemill isa processors` lists them".into()))
-    })
-}
-
 /// The file as it is to be loaded, and the options with what a source adds to them.
 fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
     let shown = run.file.display().to_string();
@@ -170,7 +161,7 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
             Some(line) => run.or(line),
             None => run,
         };
-        let wanted = run.gpu.as_deref().map(processor).transpose()?;
+        let wanted = run.gpu.as_deref().map(crate::gpu::processor).transpose()?;
         let (object, target) = source::assemble(&run.file, data, wanted)?;
         return Ok((run, object, target));
     }
@@ -178,7 +169,7 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
     let file = File::parse(&data).map_err(|e| format!("{shown}: {e}"))?;
     let (_, mut target) = loader::target_of(&file).map_err(|e| format!("{shown}: {e}"))?;
     if let Some(name) = &run.gpu {
-        target.cpu = processor(name)?;
+        target.cpu = crate::gpu::processor(name)?;
     }
     drop(file);
     Ok((run, data, target))
@@ -196,7 +187,7 @@ fn unbundle(run: &Run, file: &[u8]) -> Result<Vec<u8>, String> {
         let only = objects.pop().ok_or("there is no code object for a GPU in it")?;
         return Ok(only.data.into_owned());
     }
-    let wanted = run.gpu.as_deref().map(processor).transpose()?;
+    let wanted = run.gpu.as_deref().map(crate::gpu::processor).transpose()?;
     let ids: Vec<String> = objects.iter().map(|o| o.id.clone()).collect();
     objects.retain(|o| cpu(o).is_some_and(|c| wanted.is_none_or(|w| w == c)));
     if objects.is_empty() {

@@ -10,7 +10,7 @@ use crate::schedule::{Cause, Stop};
 use std::fmt;
 use std::sync::Arc;
 use wavemill_asm::disasm::Disassembler;
-use wavemill_wave::FaultKind;
+use wavemill_wave::{Fault, FaultKind};
 
 /// An instruction in the listing around a fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,32 +85,7 @@ fn accesses_memory(kind: FaultKind) -> bool {
 
 fn summary(cause: &Cause) -> (String, &'static str) {
     match cause {
-        Cause::Fault(f) => match f.kind {
-            FaultKind::Read { bytes } => {
-                (format!("read of {bytes} bytes at {:#x}, outside every allocation", f.address), "read")
-            }
-            FaultKind::Write { bytes } => {
-                (format!("write of {bytes} bytes at {:#x}, outside every allocation", f.address), "write")
-            }
-            FaultKind::ReadOnly { bytes } => {
-                (format!("write of {bytes} bytes at {:#x}, which is read-only", f.address), "read-only")
-            }
-            FaultKind::Misaligned { bytes } => (
-                format!("atomic access to {bytes} bytes at {:#x}, which is not a multiple of it", f.address),
-                "misaligned",
-            ),
-            FaultKind::Lds { bytes } => {
-                (format!("access to {bytes} bytes at {:#x}, beyond the work-group's LDS", f.address), "lds")
-            }
-            FaultKind::Fetch => (format!("instruction fetch at {:#x}, where no code is", f.pc), "fetch"),
-            FaultKind::Illegal { word } => {
-                (format!("illegal instruction: nothing is encoded as {word:#010x}"), "illegal")
-            }
-            FaultKind::Descriptor { what } => (format!("access to {what}"), "descriptor"),
-            FaultKind::Unsupported { name } => {
-                (format!("{name} is an instruction Wavemill cannot execute yet"), "unsupported")
-            }
-        },
+        Cause::Fault(f) => describe(f),
         Cause::Debugtrap(argument) => {
             (format!("debugtrap({argument}) without a debugger (s_trap 1)"), "debugtrap")
         }
@@ -122,6 +97,36 @@ fn summary(cause: &Cause) -> (String, &'static str) {
         Cause::Timeout(t) => (format!("not done after {} s", t.as_secs_f64()), "timeout"),
         Cause::Cancelled => ("the dispatch was cancelled".into(), "cancelled"),
         Cause::Internal => ("Wavemill itself failed; this is a bug".into(), "internal"),
+    }
+}
+
+/// What a fault is, and the word for it.
+pub fn describe(f: &Fault) -> (String, &'static str) {
+    match f.kind {
+        FaultKind::Read { bytes } => {
+            (format!("read of {bytes} bytes at {:#x}, outside every allocation", f.address), "read")
+        }
+        FaultKind::Write { bytes } => {
+            (format!("write of {bytes} bytes at {:#x}, outside every allocation", f.address), "write")
+        }
+        FaultKind::ReadOnly { bytes } => {
+            (format!("write of {bytes} bytes at {:#x}, which is read-only", f.address), "read-only")
+        }
+        FaultKind::Misaligned { bytes } => (
+            format!("atomic access to {bytes} bytes at {:#x}, which is not a multiple of it", f.address),
+            "misaligned",
+        ),
+        FaultKind::Lds { bytes } => {
+            (format!("access to {bytes} bytes at {:#x}, beyond the work-group's LDS", f.address), "lds")
+        }
+        FaultKind::Fetch => (format!("instruction fetch at {:#x}, where no code is", f.pc), "fetch"),
+        FaultKind::Illegal { word } => {
+            (format!("illegal instruction: nothing is encoded as {word:#010x}"), "illegal")
+        }
+        FaultKind::Descriptor { what } => (format!("access to {what}"), "descriptor"),
+        FaultKind::Unsupported { name } => {
+            (format!("{name} is an instruction Wavemill cannot execute yet"), "unsupported")
+        }
     }
 }
 

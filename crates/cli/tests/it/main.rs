@@ -1,6 +1,7 @@
 //! One test binary for the command.
 
 mod bench;
+mod eval;
 mod install;
 mod objects;
 mod print;

@@ -191,7 +191,7 @@ fn a_source_says_its_target_and_version() {
     let json = ok(&["inspect", "--json", object]);
     assert!(json.contains("\"version\": 3") && json.contains("\"xnack\": \"on\""), "{json}");
     let missing = fails(&["asm", source, "-o", object, "--mcpu", "gfx9oa"]);
-    assert!(missing.contains("no processor `gfx9oa`; did you mean gfx90a?"), "{missing}");
+    assert!(missing.contains("no GPU `gfx9oa`; did you mean gfx90a?"), "{missing}");
     assert_eq!(wavemill(&["asm", source, "--code-object-version", "7"]).status.code(), Some(2));
 }
 

@@ -180,7 +180,7 @@ fn wrong_input_is_refused_before_anything_runs() {
         (with(&[&launch[..], &args[..6], &["--arg", "i33:1"]].concat()), "did you mean"),
         (with(&[&launch[..], &args[..6], &["--arg", "buf:/no/such"]].concat()), "/no/such"),
         (plus(&["--gpu", "gfx906"]), "it is for gfx90a, the GPU is gfx906"),
-        (plus(&["--gpu", "gfx1100"]), "no GPU `gfx1100`"),
+        (plus(&["--gpu", "gfx1100"]), "`gfx1100` is not one of GFX6 to gfx90a"),
         (plus(&["--block", "2048"]), "2048 work-items"),
         (plus(&["--grid", "0"]), "no work-items"),
         (plus(&["--lds", "70000"]), "70000 bytes of LDS"),

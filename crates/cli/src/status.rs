@@ -1,0 +1,4 @@
+//! Exit statuses beyond 0 (fine), 1 (it could not be done) and 2 (wrong usage), the same in every command.
+
+/// What ran on the GPU faulted.
+pub const FAULT: u8 = 3;
