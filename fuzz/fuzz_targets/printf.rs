@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use wavemill_machine::printf::Printer;
-use wavemill_machine::printf::records::{Formats, print_records};
+use wavemill_console::printf::Printer;
+use wavemill_console::printf::records::{Formats, print_records};
 
 fuzz_target!(|data: &[u8]| {
     let end = data.iter().position(|b| *b == 0).unwrap_or(data.len());

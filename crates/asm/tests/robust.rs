@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use wavemill_asm::{Options, Output, OutputType, assemble};
 use wavemill_isa::Target;
 use wavemill_isa::target::processor;
+use wavemill_testing::Random;
 
 fn run(text: &[u8], kind: OutputType) -> Output {
     let mut options = Options::new(Target::new(processor("gfx900").unwrap()));
@@ -18,16 +19,6 @@ fn run(text: &[u8], kind: OutputType) -> Output {
 fn both(text: &[u8]) {
     run(text, OutputType::Asm);
     run(text, OutputType::Obj);
-}
-
-/// A small generator; the tests must be the same everywhere.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound
-    }
 }
 
 /// Bytes that mean something to the lexer, and some that mean nothing.
@@ -47,15 +38,15 @@ fn damaged_files() {
         for _ in 0..150 {
             let mut damaged: Vec<u8> = Vec::new();
             for _ in 0..random.below(12) + 1 {
-                damaged.extend_from_slice(lines[random.below(lines.len())]);
+                damaged.extend_from_slice(lines[random.below(lines.len() as u64) as usize]);
             }
             for _ in 0..random.below(4) {
-                let at = random.below(damaged.len());
+                let at = random.below(damaged.len() as u64) as usize;
                 match random.below(4) {
                     0 => damaged[at] = random.below(256) as u8,
                     1 => _ = damaged.remove(at),
                     2 => damaged.truncate(at + 1),
-                    _ => damaged.insert(at, ODD[random.below(ODD.len())]),
+                    _ => damaged.insert(at, ODD[random.below(ODD.len() as u64) as usize]),
                 }
                 if damaged.is_empty() {
                     break;

@@ -5,19 +5,7 @@ use wavemill_asm::disasm::Disassembler;
 use wavemill_asm::{Options, assemble};
 use wavemill_isa::encoding::{Inst, opcode_field, vop3_opcode};
 use wavemill_isa::{Enc, Form, ROWS, Role, Row, Target, target};
-
-/// A small generator of pseudo-random numbers (splitmix64): tests must be repeatable.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-}
+use wavemill_testing::Random;
 
 /// Random operand bits around a row's opcode.
 fn word(row: &'static Row, form: Form, target: &Target, random: &mut Random) -> u64 {

@@ -10,12 +10,9 @@ use wavemill_asm::objdump::{Beside, Label, Notes, Objdump, Part, Shows};
 use wavemill_asm::restore;
 use wavemill_asm::suggest::closest;
 use wavemill_isa::Target;
-use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_SECTION};
+use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_FILE, STT_OBJECT, STT_SECTION};
 use wavemill_object::lines::{Line, Lines};
 use wavemill_object::read::{Error, File, Section};
-
-const STT_OBJECT: u8 = 1;
-const STT_FILE: u8 = 4;
 
 /// Arguments of `disasm`.
 #[derive(Args)]

@@ -13,7 +13,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
-use wavemill_machine::system::MOST_GPUS;
+use wavemill_runtime::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\
 The program needs nothing special: whatever links with libhsa-runtime64.so.1 (HIP, OpenMP, OpenCL runtimes or the
@@ -151,7 +151,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
 
 /// Makes one JSON document of the lines that the program's library has left.
 fn report(args: &Exec, file: &Path, lines: &Path, status: ExitStatus) -> std::io::Result<()> {
-    use wavemill_machine::json::quoted;
+    use wavemill_device::json::quoted;
     let words = args.program.iter().map(|w| quoted(&w.to_string_lossy()));
     let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
     write!(

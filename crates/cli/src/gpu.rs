@@ -1,8 +1,8 @@
 //! GPUs by name: the one place where every command looks a processor or a product up, and what it says if there is none.
 
 use wavemill_asm::suggest::closest;
+use wavemill_device::Profile;
 use wavemill_isa::target::{self, Processor};
-use wavemill_machine::Profile;
 
 /// The processor of a name: its own (gfx90a), another one of LLVM's (fiji), or that of a product (MI210).
 pub fn processor(name: &str) -> Result<&'static Processor, String> {

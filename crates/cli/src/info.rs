@@ -2,10 +2,10 @@
 
 use clap::Args;
 use std::process::ExitCode;
-use wavemill_machine::Profile;
-use wavemill_machine::agent::{self, Pool, flag, segment};
-use wavemill_machine::json::quoted;
+use wavemill_device::Profile;
+use wavemill_device::json::quoted;
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU, WAVE_SIZE};
+use wavemill_runtime::agent::{self, Pool, flag, segment};
 
 /// Arguments of `info`.
 #[derive(Args, Debug)]
@@ -105,7 +105,7 @@ fn json(facts: &[(&str, &str, String)], pools: &[Pool], names: &[&str]) -> Strin
 /// Runs `wavemill info`.
 pub fn run(args: &Info) -> ExitCode {
     let profiles: Vec<Profile> = match args.gpu.as_str() {
-        "all" => wavemill_machine::profile::PROFILES.to_vec(),
+        "all" => wavemill_device::profile::PROFILES.to_vec(),
         name => match crate::gpu::profile(name) {
             Ok(profile) => vec![profile; args.gpus],
             Err(message) => {

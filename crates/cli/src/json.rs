@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use wavemill_device::json::quote;
 
 /// Text after which it is handed on.
 const FLUSH: usize = 1 << 16;
@@ -134,7 +135,7 @@ impl<W: Write> Json<W> {
     /// Writes a key; its value comes next.
     pub fn key(&mut self, key: &str) -> &mut Self {
         self.before();
-        self.quote(key);
+        quote(key, &mut self.text);
         self.text.push_str(": ");
         self.keyed = true;
         self
@@ -152,24 +153,10 @@ impl<W: Write> Json<W> {
             Scalar::Number(n) => _ = write!(self.text, "{n}"),
             Scalar::Signed(n) => _ = write!(self.text, "{n}"),
             Scalar::Float(f) if f.is_finite() => _ = write!(self.text, "{f:?}"),
-            Scalar::Text(s) => self.quote(s),
+            Scalar::Text(s) => quote(s, &mut self.text),
             Scalar::Bool(b) => _ = write!(self.text, "{b}"),
             Scalar::Float(_) | Scalar::Null => self.text.push_str("null"),
         }
-    }
-
-    fn quote(&mut self, text: &str) {
-        self.text.push('"');
-        for c in text.chars() {
-            match c {
-                '"' | '\\' => self.text.extend(['\\', c]),
-                '\n' => self.text.push_str("\\n"),
-                '\t' => self.text.push_str("\\t"),
-                c if c < ' ' => _ = write!(self.text, "\\u{:04x}", c as u32),
-                c => self.text.push(c),
-            }
-        }
-        self.text.push('"');
     }
 
     /// Ends the text and says whether all of it could be written.

@@ -14,11 +14,12 @@ use handler::Handler;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use wavemill_console as console;
+use wavemill_device::kernarg::{self, Value};
+use wavemill_device::run::Launch;
+use wavemill_device::traps::TrapHandler;
+use wavemill_device::{Completion, Device, Kernel, Loaded, Options, loader};
 use wavemill_isa::Target;
-use wavemill_machine::kernarg::{self, Value};
-use wavemill_machine::run::Launch;
-use wavemill_machine::traps::TrapHandler;
-use wavemill_machine::{Completion, Kernel, Loaded, Machine, Options, loader};
 use wavemill_object::bundle;
 use wavemill_object::read::File;
 
@@ -246,13 +247,13 @@ fn perform(run: Run) -> Result<bool, String> {
     let shows: Vec<(usize, show::Format)> = shows.collect::<Result<_, _>>()?;
 
     let options = Options { threads: run.threads.unwrap_or(0), deterministic: run.deterministic };
-    let machine = Machine::new(target, &options);
+    let device = Device::new(target, &options);
     let shown = run.file.display().to_string();
     let name = run.file.file_name().map_or(shown.clone(), |n| n.to_string_lossy().into_owned());
-    let object = machine.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
+    let object = device.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
     let kernel = pick(&object, run.kernel.as_deref()).map_err(|e| format!("{shown}: {e}"))?;
     let (grid, block) = sizes(&run, kernel)?;
-    let handler = run.trap_handler.as_ref().map(|h| h.load(&machine, &object));
+    let handler = run.trap_handler.as_ref().map(|h| h.load(&device, &object));
     let handler = handler.transpose().map_err(|e| format!("--trap-handler: {e}"))?;
 
     let mut done: Vec<Completion> = Vec::new();
@@ -265,17 +266,17 @@ fn perform(run: Run) -> Result<bool, String> {
             let named = kernel.visible_args().nth(i).and_then(|a| a.name.as_deref());
             let named = named.map(|n| format!(" `{n}`")).unwrap_or_default();
             let (value, buffer) = spec
-                .place(&machine, &format!("argument {i}{named}"))
+                .place(&device, &format!("argument {i}{named}"))
                 .map_err(|e| format!("argument {i} (`{}`): {e}", run.args[i]))?;
             values.push(value);
             buffers.push(buffer);
         }
         if let Some(code) = handler {
-            let memory = trap_memory.as_ref().map(|spec| spec.place(&machine, "the trap handler's memory"));
+            let memory = trap_memory.as_ref().map(|spec| spec.place(&device, "the trap handler's memory"));
             let memory = memory.transpose().map_err(|e| format!("--trap-memory: {e}"))?;
             let buffer = memory.and_then(|(_, buffer)| buffer);
             let memory = buffer.as_ref().map_or(0, |b| b.region.start());
-            machine.set_trap_handler(Some(TrapHandler { code, memory }));
+            device.set_trap_handler(Some(TrapHandler { code, memory }));
             buffers.push(buffer);
         }
         let (printer, text) = print::printer(run.json);
@@ -285,9 +286,8 @@ fn perform(run: Run) -> Result<bool, String> {
             dynamic_lds: run.lds.unwrap_or(0),
             values,
             timeout,
-            print: printer,
         };
-        let completion = machine.launch(kernel, &launch)?;
+        let completion = console::launch(&device, kernel, &launch, &printer)?;
         text.end_line();
         printed.push(text.take());
         let stop = completion.fault.is_some();
@@ -319,7 +319,7 @@ fn perform(run: Run) -> Result<bool, String> {
     }
     let ok = fault.is_none();
     let text = if run.json {
-        report::json(&shown, &machine, &grid, &block, &done, &printed)
+        report::json(&shown, &device, &grid, &block, &done, &printed)
     } else {
         report::text(&done)
     };

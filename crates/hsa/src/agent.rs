@@ -6,10 +6,10 @@ use crate::runtime::{Runtime, agent_handle, runtime};
 use std::sync::PoisonError;
 use wavemill_isa::Target;
 use wavemill_isa::target::processor;
-use wavemill_machine::agent::host;
-use wavemill_machine::system::Gpu;
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU, WAVE_SIZE};
 use wavemill_object::target_id::{Os, TargetId};
+use wavemill_runtime::agent::host;
+use wavemill_runtime::platform::Gpu;
 
 /// `hsa_dim3_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,9 +37,9 @@ const CACHE: u64 = 0xcac_0000_0001;
 
 /// The target of an instruction set.
 fn isa_target(runtime: &Runtime, isa: Isa) -> Result<Target> {
-    let gpu = runtime.system.gpus.first().filter(|_| isa == ISA);
+    let gpu = runtime.system.gpus().first().filter(|_| isa == ISA);
     if let Some(gpu) = gpu {
-        return Ok(*gpu.machine.target());
+        return Ok(*gpu.device.target());
     }
     let named = runtime.isas.lock().unwrap_or_else(PoisonError::into_inner);
     let index = isa.0.checked_sub(ISA.0 + 1).and_then(|i| usize::try_from(i).ok());
@@ -106,8 +106,8 @@ static HDP: [std::sync::atomic::AtomicU32; 2] = [const { std::sync::atomic::Atom
 
 /// A fact about a GPU.
 fn gpu_info(runtime: &Runtime, gpu: &Gpu, attribute: u32, value: Any) -> Result {
-    let profile = gpu.machine.profile();
-    let target = gpu.machine.target();
+    let profile = gpu.device.profile();
+    let target = gpu.device.target();
     let limits = Limits::of(target.cpu);
     let (min_queue, max_queue) = queue_sizes();
     match attribute {
@@ -215,7 +215,7 @@ api! {
         let value = value.check()?;
         match index.checked_sub(1) {
             None => host_info(attribute, value),
-            Some(i) => gpu_info(&runtime, &runtime.system.gpus[i], attribute, value),
+            Some(i) => gpu_info(&runtime, &runtime.system.gpus()[i], attribute, value),
         }
     }
 
@@ -328,9 +328,9 @@ api! {
     fn hsa_cache_get_info(cache: Cache, attribute: u32, value: Any) -> Status {
         let runtime = runtime()?;
         let number = cache.0.checked_sub(CACHE).ok_or(Status::ERROR_INVALID_CACHE)?;
-        let gpu = runtime.system.gpus.get((number / 2) as usize).ok_or(Status::ERROR_INVALID_CACHE)?;
+        let gpu = runtime.system.gpus().get((number / 2) as usize).ok_or(Status::ERROR_INVALID_CACHE)?;
         let value = value.check()?;
-        let profile = gpu.machine.profile();
+        let profile = gpu.device.profile();
         let (name, level, kib) = match number % 2 {
             0 => ("L1", 1u8, profile.l1()),
             _ => ("L2", 2u8, profile.l2),

@@ -7,8 +7,8 @@ use std::io::Read;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wavemill_machine::LoadErrorKind;
-use wavemill_machine::executable::Executable;
+use wavemill_device::LoadErrorKind;
+use wavemill_runtime::executable::Executable;
 
 impl Program {
     pub fn lock(&self) -> MutexGuard<'_, Executable> {

@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::runtime::{self, runtime};
 use std::ffi::c_char;
-use wavemill_machine::signal;
+use wavemill_runtime::signal;
 
 /// Where debuggers look for what was loaded (`struct r_debug`): nothing is listed yet, as version 0 says.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! `libhsa-runtime64.so.1` with virtual GPUs: the C face of [`wavemill_machine`], and nothing else.
+//! `libhsa-runtime64.so.1` with virtual GPUs: the C face of [`wavemill_runtime`], and nothing else.
 //!
 //! The functions are those of `hsa.h` and `hsa_ext_amd.h`, in files by subject. [`abi`] has what they share: the
 //! status codes, checked pointers, and the macro that declares a function. [`runtime`] is the state between `hsa_init`

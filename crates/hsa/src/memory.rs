@@ -74,9 +74,9 @@ api! {
         if within(end) {
             return Ok(());
         }
-        for gpu in &runtime.system.gpus {
+        for gpu in runtime.system.gpus() {
             // SAFETY: the program promises to keep the memory until it deregisters it.
-            let done = unsafe { gpu.machine.memory().pin(address, size as u64) };
+            let done = unsafe { gpu.device.memory().pin(address, size as u64) };
             done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
         }
         Ok(())
@@ -85,8 +85,8 @@ api! {
     /// Takes a registration back.
     fn hsa_memory_deregister(address: u64, size: usize) -> Status {
         let runtime = runtime()?;
-        for gpu in &runtime.system.gpus {
-            gpu.machine.memory().unpin(address, size as u64);
+        for gpu in runtime.system.gpus() {
+            gpu.device.memory().unpin(address, size as u64);
         }
         Ok(())
     }

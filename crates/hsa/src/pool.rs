@@ -2,10 +2,10 @@
 
 use crate::abi::*;
 use crate::runtime::{Runtime, runtime};
-pub use wavemill_machine::agent::flag;
-use wavemill_machine::agent::{self, gpu_pools, host_pools, segment};
-use wavemill_machine::heap::{Gpus, Origin};
-use wavemill_machine::memory::Use;
+use wavemill_device::memory::Use;
+pub use wavemill_runtime::agent::flag;
+use wavemill_runtime::agent::{self, gpu_pools, host_pools, segment};
+use wavemill_runtime::heap::{Gpus, Origin};
 
 /// Memory is handed out in units of this.
 pub const GRANULE: usize = 4096;
@@ -38,8 +38,8 @@ impl PoolInfo {
 
 /// The pools of an agent.
 pub fn pools(runtime: &Runtime, agent: usize) -> Vec<PoolInfo> {
-    let gpu = agent.checked_sub(1).and_then(|i| runtime.system.gpus.get(i));
-    let list = gpu.map_or_else(host_pools, |g| gpu_pools(g.machine.profile()));
+    let gpu = agent.checked_sub(1).and_then(|i| runtime.system.gpus().get(i));
+    let list = gpu.map_or_else(host_pools, |g| gpu_pools(g.device.profile()));
     let make = |(number, pool): (usize, agent::Pool)| {
         let agent::Pool { segment, flags, size } = pool;
         PoolInfo { agent, number, segment, flags, size }
@@ -51,7 +51,7 @@ pub fn pools(runtime: &Runtime, agent: usize) -> Vec<PoolInfo> {
 pub fn pool(runtime: &Runtime, handle: Pool) -> Result<PoolInfo> {
     let number = handle.0.checked_sub(POOL).filter(|&n| n < 16 * 256);
     let number = number.ok_or(Status::ERROR_INVALID_MEMORY_POOL)? as usize;
-    if number / 16 > runtime.system.gpus.len() {
+    if number / 16 > runtime.system.gpus().len() {
         return Err(Status::ERROR_INVALID_MEMORY_POOL);
     }
     pools(runtime, number / 16).get(number % 16).copied().ok_or(Status::ERROR_INVALID_MEMORY_POOL)
@@ -122,8 +122,8 @@ api! {
             0xa000 => value.set(pool.allocates()),
             0xa001 => value.set(0u64),
             0xa002 | 0xa003 => {
-                let gpu = pool.agent.checked_sub(1).and_then(|i| runtime.system.gpus.get(i));
-                let profile = gpu.map(|g| *g.machine.profile());
+                let gpu = pool.agent.checked_sub(1).and_then(|i| runtime.system.gpus().get(i));
+                let profile = gpu.map(|g| *g.device.profile());
                 let fact = profile.map(|p| if attribute == 0xa002 { p.memory_width } else { p.memory_clock });
                 value.set(fact.unwrap_or(0))
             }

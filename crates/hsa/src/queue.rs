@@ -5,10 +5,12 @@ use crate::runtime::{queue, runtime, signal};
 use std::ffi::c_void;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use wavemill_machine::dispatch::Wrong;
-use wavemill_machine::fault::Report;
-use wavemill_machine::queue::{MAX_SIZE, MIN_SIZE, QueueError, QueueRef, QueueRequest, SoftQueue};
-use wavemill_machine::schedule::Cause;
+use wavemill_device::dispatch::DispatchErrorKind;
+use wavemill_device::fault::Report;
+use wavemill_device::schedule::Cause;
+use wavemill_runtime::packet::QueueError;
+use wavemill_runtime::processor::QueueRequest;
+use wavemill_runtime::queue::{MAX_SIZE, MIN_SIZE, QueueRef};
 use wavemill_wave::FaultKind;
 
 /// Queues that a program may make of each GPU.
@@ -40,12 +42,12 @@ fn fault_status(report: &Report) -> Status {
 pub fn error_status(error: &QueueError) -> Status {
     match error {
         QueueError::Packet(_) => Status::ERROR_INVALID_PACKET_FORMAT,
-        QueueError::Dispatch(e) => match e.wrong {
-            Wrong::Code => Status::ERROR_INVALID_CODE_OBJECT,
-            Wrong::Dimensions => Status::ERROR_INCOMPATIBLE_ARGUMENTS,
-            Wrong::WorkGroup => Status::ERROR_INVALID_ARGUMENT,
-            Wrong::Memory => Status::ERROR_INVALID_ALLOCATION,
-            Wrong::Processor => Status::ERROR_INVALID_ISA,
+        QueueError::Dispatch(e) => match e.kind {
+            DispatchErrorKind::Code => Status::ERROR_INVALID_CODE_OBJECT,
+            DispatchErrorKind::Dimensions => Status::ERROR_INCOMPATIBLE_ARGUMENTS,
+            DispatchErrorKind::WorkGroup => Status::ERROR_INVALID_ARGUMENT,
+            DispatchErrorKind::Memory => Status::ERROR_INVALID_ALLOCATION,
+            DispatchErrorKind::Processor => Status::ERROR_INVALID_ISA,
         },
         QueueError::Fault(report) => fault_status(report),
     }
@@ -158,7 +160,7 @@ api! {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
         let doorbell = signal(doorbell)?;
-        let made = SoftQueue::new(&runtime.system, size, kind, features, doorbell);
+        let made = runtime.system.create_soft_queue(size, kind, features, doorbell);
         let made = made.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
         let at = made.at().address();
         runtime.soft_queues.insert(Arc::new(made));

@@ -9,15 +9,16 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_device::{Options, Profile};
 use wavemill_isa::Target;
-use wavemill_machine::executable::{Executable, ExecutableSymbol};
-use wavemill_machine::heap::Gpus;
-use wavemill_machine::json;
-use wavemill_machine::queue::{QueueRef, SoftQueue};
-use wavemill_machine::signal::Signal;
-use wavemill_machine::svm::Svm;
-use wavemill_machine::system::{Gpu, Observer, Setup, System};
-use wavemill_machine::{Options, Profile};
+use wavemill_runtime::executable::{Executable, ExecutableSymbol};
+use wavemill_runtime::heap::Gpus;
+use wavemill_runtime::journal::Journal;
+use wavemill_runtime::platform::Gpu;
+use wavemill_runtime::queue::{QueueRef, SoftQueue};
+use wavemill_runtime::signal::Signal;
+use wavemill_runtime::svm::Svm;
+use wavemill_runtime::system::{Setup, System};
 use wavemill_wave::Interp;
 
 /// Things by handle. Handles are never used twice, so that a destroyed one is not taken for another.
@@ -196,18 +197,18 @@ impl Runtime {
     /// The number of an agent: 0 is the host, others are GPUs.
     pub fn agent(&self, agent: Agent) -> Result<usize> {
         let index = agent.0.checked_sub(AGENT).map(|i| i as usize);
-        index.filter(|&i| i <= self.system.gpus.len()).ok_or(Status::ERROR_INVALID_AGENT)
+        index.filter(|&i| i <= self.system.gpus().len()).ok_or(Status::ERROR_INVALID_AGENT)
     }
 
     /// Every agent.
     pub fn agents(&self) -> impl Iterator<Item = Agent> + use<> {
-        (0..=self.system.gpus.len()).map(agent_handle)
+        (0..=self.system.gpus().len()).map(agent_handle)
     }
 
     /// An agent that must be a GPU.
     pub fn gpu(&self, agent: Agent) -> Result<&Arc<Gpu>> {
         let index = self.agent(agent)?;
-        index.checked_sub(1).and_then(|i| self.system.gpus.get(i)).ok_or(Status::ERROR_INVALID_AGENT)
+        index.checked_sub(1).and_then(|i| self.system.gpus().get(i)).ok_or(Status::ERROR_INVALID_AGENT)
     }
 
     /// The GPUs among agents.
@@ -223,7 +224,7 @@ impl Runtime {
 
     /// Every GPU.
     pub fn all_gpus(&self) -> Gpus {
-        Gpus::first(self.system.gpus.len())
+        Gpus::first(self.system.gpus().len())
     }
 
     pub fn code_object(&self, handle: CodeObject) -> Result<Source> {
@@ -286,16 +287,16 @@ fn setup() -> std::result::Result<Setup, String> {
         gpus: number("WAVEMILL_GPUS")?.unwrap_or(1),
         options: Options { threads: number("WAVEMILL_THREADS")?.unwrap_or(0), deterministic: false },
         engine: Box::new(|target| Arc::new(Interp::new(target))),
-        observer: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
+        journal: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
     })
 }
 
 /// Appends a line of JSON to a file for each dispatch. Whole lines, so that several processes may share the file.
-fn journal(path: &str) -> std::result::Result<Observer, String> {
+fn journal(path: &str) -> std::result::Result<Journal, String> {
     let file = File::options().create(true).append(true).open(path);
     let file = file.map_err(|e| format!("WAVEMILL_JSON={path}: {e}"))?;
     Ok(Box::new(move |record| {
         // A full disk must not stop the program.
-        let _ = (&file).write_all(json::record(record).as_bytes());
+        let _ = (&file).write_all(record.to_json().as_bytes());
     }))
 }

@@ -4,8 +4,8 @@ use crate::abi::*;
 use crate::runtime::{runtime, signal};
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
-use wavemill_machine::queue::QueueRef;
-use wavemill_machine::signal::{Condition, Kind, Signal};
+use wavemill_runtime::queue::QueueRef;
+use wavemill_runtime::signal::{Condition, Kind, Signal};
 
 /// `hsa_signal_condition_t`.
 pub fn condition(code: u32) -> Result<Condition> {

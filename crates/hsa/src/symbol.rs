@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::agent;
 use crate::runtime::{OldCodeObject, runtime};
 use std::sync::{Arc, PoisonError};
-use wavemill_machine::executable::SymbolKind;
+use wavemill_runtime::executable::SymbolKind;
 
 /// What there is to know about a symbol, loaded or not.
 struct Facts {
@@ -56,11 +56,11 @@ impl Facts {
 }
 
 /// The facts about the code object of a handle, as if it had been loaded.
-fn code_object(handle: CodeObject) -> Result<wavemill_machine::executable::Executable> {
+fn code_object(handle: CodeObject) -> Result<wavemill_runtime::executable::Executable> {
     let runtime = runtime()?;
     let source = runtime.code_object(handle)?;
-    let gpu = runtime.system.gpus.first().ok_or(Status::ERROR_INVALID_CODE_OBJECT)?;
-    let mut executable = wavemill_machine::executable::Executable::default();
+    let gpu = runtime.system.gpus().first().ok_or(Status::ERROR_INVALID_CODE_OBJECT)?;
+    let mut executable = wavemill_runtime::executable::Executable::default();
     let loaded = executable.load(gpu, "code object", &source.bytes, (source.address, 0));
     loaded.map_err(|_| Status::ERROR_INVALID_CODE_OBJECT)?;
     Ok(executable)

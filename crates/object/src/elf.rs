@@ -75,6 +75,13 @@ pub const SHF_COMPRESSED: u64 = 0x800;
 /// A linker leaves it out.
 pub const SHF_EXCLUDE: u64 = 0x8000_0000;
 
+/// A segment that is loaded.
+pub const PT_LOAD: u32 = 1;
+/// The segment is code.
+pub const PF_X: u32 = 1;
+/// It is written to when the code runs.
+pub const PF_W: u32 = 2;
+
 /// Section number of an undefined symbol.
 pub const SHN_UNDEF: u16 = 0;
 /// Section number of a symbol that is a number.
@@ -84,6 +91,16 @@ pub const SHN_COMMON: u16 = 0xfff2;
 
 /// Section index of a symbol in LDS, placed by the linker.
 pub const SHN_AMDGPU_LDS: u16 = 0xff00;
+/// Binding of a symbol that other files do not see.
+pub const STB_LOCAL: u8 = 0;
+/// Binding of a symbol that gives way to others of its name.
+pub const STB_WEAK: u8 = 2;
+/// Symbol type of data.
+pub const STT_OBJECT: u8 = 1;
+/// Symbol type of a function.
+pub const STT_FUNC: u8 = 2;
+/// Symbol type of a source file's name.
+pub const STT_FILE: u8 = 4;
 /// Symbol type of a section.
 pub const STT_SECTION: u8 = 3;
 /// Symbol type of a kernel in code object v1 and v2.

@@ -13,7 +13,7 @@ pub const FOLDERS: [(&str, &str); 4] = [
     ("files/", "crates/wave/tests/files/"),
     ("wave/", "crates/wave/tests/it/"),
     ("model/", "crates/model/tests/"),
-    ("machine/", "crates/machine/tests/it/"),
+    ("device/", "crates/device/tests/it/"),
 ];
 
 /// The levels at which a test ran an instruction, by mnemonic and test.

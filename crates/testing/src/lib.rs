@@ -1,8 +1,13 @@
-//! What the tests of several crates share: a generator of numbers, and a record of the instructions they run.
+//! What the tests of several crates share: a generator of numbers, kernels, an engine made of a closure, and a record of
+//! the instructions they run.
 //!
 //! Nothing but tests and the model uses this crate.
 
 pub mod evidence;
+mod fake;
+mod kernel;
 mod random;
 
+pub use fake::Fake;
+pub use kernel::{kernel, object};
 pub use random::Random;

@@ -22,7 +22,7 @@ const TESTS: [[&str; 3]; 3] = [
     ["wavemill-wave", "it", ""],
     // The other tests compare the same instructions.
     ["wavemill-model", "second_opinion", "gfx"],
-    ["wavemill-machine", "it", ""],
+    ["wavemill-device", "it", ""],
 ];
 
 /// Runs the tests and gathers what they note.

@@ -8,19 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use wavemill_asm::disasm::Disassembler;
 use wavemill_isa::{Inst, ROWS, Target, target};
-
-/// A small generator of pseudo-random numbers (splitmix64).
-pub struct Random(pub u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-}
+use wavemill_testing::Random;
 
 /// Texts of random instructions: a random row and form, random bits in its fields.
 fn random_texts(cpu: &'static target::Processor, count: usize, random: &mut Random) -> Vec<String> {

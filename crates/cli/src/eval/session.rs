@@ -6,9 +6,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 use wavemill_asm::disasm::Disassembler;
 use wavemill_asm::{Options, Os, OutputType, assemble};
+use wavemill_device::{Allocations, Region, Use};
 use wavemill_isa::target::{Processor, Target};
 use wavemill_isa::{Inst, Level, regs};
-use wavemill_machine::{Allocations, Region, Use};
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Shape, Wave};
 
 /// Why instructions did not run to their end.
@@ -152,9 +152,9 @@ impl Session {
                     let line = self.line(code.get(at..).unwrap_or(&[]));
                     let lanes = match fault.lanes {
                         0 => String::new(),
-                        mask => format!(", lanes {}", wavemill_machine::fault::lanes(mask)),
+                        mask => format!(", lanes {}", wavemill_device::fault::lanes(mask)),
                     };
-                    let what = wavemill_machine::fault::describe(&fault).0;
+                    let what = wavemill_device::fault::describe(&fault).0;
                     let hint = "; s[4:5]=buf:1,2,3 makes memory";
                     return stopped(format!("{line}: {what}{lanes}{hint}"));
                 }
@@ -256,7 +256,7 @@ impl Session {
             [("vcc", before.vcc(), self.wave.vcc()), ("exec", before.exec(), self.wave.exec())]
         {
             if old != new {
-                let lanes = wavemill_machine::fault::lanes(new);
+                let lanes = wavemill_device::fault::lanes(new);
                 let lanes = if lanes.is_empty() { "no lane".to_owned() } else { format!("lanes {lanes}") };
                 let _ = writeln!(out, "{name}: {old:#018x} -> {new:#018x} ({lanes})");
             }

@@ -2,8 +2,8 @@
 
 use super::npy;
 use std::path::Path;
-use wavemill_machine::kernarg::Value;
-use wavemill_machine::{Machine, Region, Use};
+use wavemill_device::kernarg::Value;
+use wavemill_device::{Device, Region, Use};
 use wavemill_sem::soft::{self, Round};
 
 /// A number's type.
@@ -227,10 +227,9 @@ impl ArgSpec {
         matches!(self, ArgSpec::File { .. } | ArgSpec::Zeros(_))
     }
 
-    /// Puts it into the machine's memory.
-    pub fn place(&self, machine: &Machine, name: &str) -> Result<(Value, Option<Buffer>), String> {
-        let allocate =
-            |len: u64| machine.memory().allocate(len, Use::Device, name).map_err(|e| e.to_string());
+    /// Puts it into the device's memory.
+    pub fn place(&self, device: &Device, name: &str) -> Result<(Value, Option<Buffer>), String> {
+        let allocate = |len: u64| device.memory().allocate(len, Use::Device, name).map_err(|e| e.to_string());
         match self {
             ArgSpec::Bytes(bytes) => Ok((Value::Bytes(bytes.clone()), None)),
             ArgSpec::Local(bytes) => Ok((Value::Local(*bytes), None)),

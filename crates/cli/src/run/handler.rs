@@ -2,8 +2,8 @@
 
 use super::source;
 use std::path::{Path, PathBuf};
-use wavemill_machine::loader::Symbol;
-use wavemill_machine::{Loaded, Machine};
+use wavemill_device::loader::Symbol;
+use wavemill_device::{Device, Loaded};
 
 /// Where a handler is: a file, unless it is in the program itself, and a function, unless the file has only one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,19 +34,19 @@ impl Handler {
     }
 
     /// Loads the file, if there is one, and finds the function's address.
-    pub fn load(&self, machine: &Machine, program: &Loaded) -> Result<u64, String> {
+    pub fn load(&self, device: &Device, program: &Loaded) -> Result<u64, String> {
         let Some(path) = &self.file else {
             return self.find(program).map_err(|e| format!("the program {e}"));
         };
         let shown = path.display().to_string();
         let data = std::fs::read(path).map_err(|e| format!("{shown}: {e}"))?;
         let data = if source::is_source(path, &data) {
-            source::assemble(path, data, Some(machine.target().cpu))?.0
+            source::assemble(path, data, Some(device.target().cpu))?.0
         } else {
             data
         };
         let name = path.file_name().map_or(shown.clone(), |n| n.to_string_lossy().into_owned());
-        let loaded = machine.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
+        let loaded = device.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
         self.find(&loaded).map_err(|e| format!("{shown}: it {e}"))
     }
 

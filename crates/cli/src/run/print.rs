@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use wavemill_machine::printf::{Printer, Stream};
+use wavemill_console::printf::{Printer, Stream};
 
 /// What a kernel has printed to standard output.
 #[derive(Default)]

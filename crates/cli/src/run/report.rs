@@ -1,8 +1,8 @@
 //! What `run` says about the dispatches.
 
 use std::fmt::Write;
-use wavemill_machine::json::{completion, list, quoted};
-use wavemill_machine::{Completion, Machine};
+use wavemill_device::json::{completion, list, quoted};
+use wavemill_device::{Completion, Device};
 
 /// One line for each dispatch.
 pub fn text(done: &[Completion]) -> String {
@@ -30,7 +30,7 @@ pub fn text(done: &[Completion]) -> String {
 /// Everything, for programs. `printed` is what the kernel has printed in each dispatch.
 pub fn json(
     file: &str,
-    machine: &Machine,
+    device: &Device,
     grid: &[u32],
     block: &[u32],
     done: &[Completion],
@@ -42,8 +42,8 @@ pub fn json(
          \"grid\": {},\n  \"block\": {},\n  \"dispatches\": [",
         quoted(file),
         quoted(kernel),
-        quoted(machine.target().cpu.name),
-        machine.threads(),
+        quoted(device.target().cpu.name),
+        device.threads(),
         list(grid),
         list(block)
     );

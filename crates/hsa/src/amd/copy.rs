@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::agent::Dim3;
 use crate::memory::copy;
 use crate::runtime::{Runtime, runtime, signal};
-use wavemill_machine::signal::{Condition, Signal, Wanted, now};
+use wavemill_runtime::signal::{Condition, Signal, Wanted, now};
 
 /// `hsa_pitched_ptr_t`.
 #[derive(Clone, Copy)]

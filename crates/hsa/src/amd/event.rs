@@ -4,8 +4,9 @@ use crate::abi::*;
 use crate::agent;
 use crate::runtime::runtime;
 use std::sync::PoisonError;
-use wavemill_machine::queue::{QueueError, QueueRef};
-use wavemill_machine::schedule::Cause;
+use wavemill_device::schedule::Cause;
+use wavemill_runtime::packet::QueueError;
+use wavemill_runtime::queue::QueueRef;
 use wavemill_wave::FaultKind;
 
 /// `hsa_amd_event_t` with its only kind of content.

@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use crate::runtime::{runtime, signal};
-use wavemill_machine::heap::Origin;
+use wavemill_runtime::heap::Origin;
 
 /// `hsa_amd_ipc_memory_t` and `hsa_amd_ipc_signal_t`: who shares it, the file it is in, and how large it is.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::agent;
 use crate::pool::{self, flag, pools};
 use crate::runtime::{Runtime, runtime};
 use std::sync::PoisonError;
-use wavemill_machine::heap::{Gpus, Info, Origin};
+use wavemill_runtime::heap::{Gpus, Info, Origin};
 
 /// `hsa_amd_pointer_info_t`.
 #[derive(Clone, Copy)]

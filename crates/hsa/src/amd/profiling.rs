@@ -58,7 +58,7 @@ api! {
     fn hsa_amd_profiling_convert_tick_to_system_domain(agent: Agent, tick: u64, to: Out<u64>) -> Status {
         let runtime = runtime()?;
         runtime.gpu(agent)?;
-        to.set(wavemill_machine::system::ticks_to_system(tick))
+        to.set(wavemill_runtime::system::ticks_to_system(tick))
     }
 
     /// How memory of the program is kept coherent for an agent.

@@ -3,7 +3,7 @@
 use crate::abi::*;
 use crate::runtime::{queue, runtime};
 use std::sync::Arc;
-use wavemill_machine::queue::{Queue, all_units};
+use wavemill_runtime::processor::{Queue, all_units};
 
 fn of(address: u64) -> Result<Arc<Queue>> {
     let runtime = runtime()?;
@@ -17,7 +17,7 @@ api! {
     /// number bounds how many work-groups are under way.
     fn hsa_amd_queue_cu_set_mask(address: u64, count: u32, mask: In<u32>) -> Status {
         let queue = of(address)?;
-        let units = queue.gpu().machine.profile().compute_units;
+        let units = queue.gpu().device.profile().compute_units;
         if !count.is_multiple_of(32) {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }

@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::runtime::{runtime, signal};
 use crate::signal::{condition, create, timeout};
 use std::sync::Arc;
-use wavemill_machine::signal::{Signal, Wanted, wait_any};
+use wavemill_runtime::signal::{Signal, Wanted, wait_any};
 
 /// `HSA_AMD_SIGNAL_AMD_GPU_ONLY`: a promise that the host does not wait, which needs no thanks.
 const GPU_ONLY: u64 = 1;
@@ -75,7 +75,7 @@ api! {
         runtime()?;
         let to = to.check()?;
         let signal = signal(handle)?;
-        if signal.kind() != Some(wavemill_machine::signal::Kind::User) {
+        if signal.kind() != Some(wavemill_runtime::signal::Kind::User) {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
         to.set(signal.value().as_ptr().cast_const())

@@ -5,9 +5,9 @@ use crate::agent;
 use crate::amd::copy::when;
 use crate::runtime::{Runtime, runtime, signal, signal_or_none};
 use std::sync::PoisonError;
-use wavemill_machine::heap::Gpus;
-use wavemill_machine::signal::{Condition, Wanted};
-use wavemill_machine::svm::Attributes;
+use wavemill_runtime::heap::Gpus;
+use wavemill_runtime::signal::{Condition, Wanted};
+use wavemill_runtime::svm::Attributes;
 
 /// `hsa_amd_svm_attribute_pair_t`.
 #[derive(Clone, Copy)]
@@ -88,7 +88,7 @@ api! {
         };
         let mut svm = runtime.svm.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the program promises to keep the memory as long as GPUs access it.
-        let done = unsafe { svm.set(&runtime.system, start, end, change) };
+        let done = unsafe { svm.set(runtime.system.gpus(), start, end, change) };
         done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)
     }
 
@@ -144,7 +144,7 @@ api! {
         let note = |a: &mut Attributes| a.values[attribute::PREFETCH_LOCATION as usize] = Some(agent::of(index).0);
         let mut svm = runtime.svm.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: access does not change.
-        let done = unsafe { svm.set(&runtime.system, start, end, note) };
+        let done = unsafe { svm.set(runtime.system.gpus(), start, end, note) };
         done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
         drop(svm);
         let Some(completion) = completion else { return Ok(()) };

@@ -2,12 +2,12 @@
 
 use super::merge::{self, Kind};
 use super::relocate::Relocations;
-use super::resolve::{Globals, WEAK};
+use super::resolve::Globals;
 use super::{Error, Object, Strip, output};
 use crate::elf::{
     SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE,
     SHF_STRINGS, SHF_WRITE, SHN_ABS, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE,
-    SHT_PROGBITS, SHT_RELA, SHT_STRTAB, SHT_SYMTAB, STT_SECTION,
+    SHT_PROGBITS, SHT_RELA, SHT_STRTAB, SHT_SYMTAB, STB_WEAK, STT_SECTION,
 };
 use crate::unpack;
 use std::collections::{HashMap, HashSet};
@@ -530,7 +530,7 @@ impl Layout {
 pub(super) fn binding(global: &super::resolve::Global<'_>) -> u8 {
     match (global.is_local(), global.weak) {
         (true, _) => 0,
-        (false, true) => WEAK,
+        (false, true) => STB_WEAK,
         (false, false) => 1,
     }
 }

@@ -11,8 +11,6 @@ use std::collections::{HashMap, HashSet};
 const MADE_ANEW: [u32; 6] =
     [elf::SHT_NULL, elf::SHT_SYMTAB, elf::SHT_STRTAB, elf::SHT_RELA, SHT_GROUP, elf::SHT_LLVM_ADDRSIG];
 
-/// `STB_WEAK`.
-pub(super) const WEAK: u8 = 2;
 /// Visibilities: the larger of two that are not 0 is not always the stricter, see [`stricter`].
 const HIDDEN: u8 = 2;
 
@@ -213,7 +211,7 @@ impl<'a> Globals<'a> {
         });
         let global = &mut self.all[id];
         global.visibility = stricter(global.visibility, symbol.other & 3);
-        let weak = symbol.binding == WEAK;
+        let weak = symbol.binding == elf::STB_WEAK;
         if symbol.section == 0 || dropped {
             if !global.is_defined() {
                 global.weak &= weak;

@@ -3,6 +3,7 @@
 use crate::objects::load;
 use wavemill_object::link::{Input, Options, Strip, link};
 use wavemill_object::read::{File, Kind};
+use wavemill_testing::Random;
 
 fn inputs<'a>(names: &[&str], data: &'a [Vec<u8>]) -> Vec<Input<'a>> {
     names.iter().zip(data).map(|(name, data)| Input { name: name.to_string(), data }).collect()
@@ -125,11 +126,11 @@ fn wrong_links_are_refused() {
 #[test]
 fn changed_bytes_do_not_panic() {
     let (good, other) = (load("link-a.o"), load("link-b.o"));
-    let mut seed = 99u64;
+    let mut random = Random(99);
     for _ in 0..2000 {
         let mut bytes = good.clone();
         for _ in 0..3 {
-            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let seed = random.next();
             let at = (seed >> 33) as usize % bytes.len();
             bytes[at] = (seed >> 24) as u8;
         }

@@ -4,6 +4,7 @@ use crate::fixture;
 use wavemill_object::metadata::{msgpack, schema, to_yaml, v2};
 use wavemill_object::read::{File, Kernel, KernelForm, Kind};
 use wavemill_object::write;
+use wavemill_testing::Random;
 
 pub fn load(name: &str) -> Vec<u8> {
     let path = format!("{}/tests/fixtures/objects/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -204,11 +205,11 @@ fn broken_files_are_explained() {
 fn changed_bytes_do_not_panic() {
     for name in ["v2-gfx803.o", "v5-gfx90a.o", "v5-gfx90a.so"] {
         let good = load(name);
-        let mut seed = 12345u64;
+        let mut random = Random(12345);
         for _ in 0..3000 {
             let mut bytes = good.clone();
             for _ in 0..4 {
-                seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let seed = random.next();
                 // Half of the changes hit the headers, where they matter most.
                 let range = if seed & 1 == 0 { bytes.len() } else { 64 };
                 let at = (seed >> 33) as usize % range;

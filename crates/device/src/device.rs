@@ -1,0 +1,217 @@
+//! The virtual GPU: its memory, its engine and host threads, the code objects that are loaded, how its waves trap.
+//!
+//! What it does with a packet is in [`crate::dispatch`].
+
+use crate::kernel::Kernel;
+use crate::loader::{self, LoadError, Loaded};
+use crate::memory::{Allocations, Region};
+use crate::profile::Profile;
+use crate::schedule::Pool;
+use crate::traps::{self, TrapHandler, Traps};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_isa::Target;
+use wavemill_wave::{Engine, Global, Interp, Watch};
+
+/// How a device shall work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// Host threads for work-groups; 0 takes as many as the host has.
+    pub threads: usize,
+    /// One thread, work-groups in order, clocks that count instructions: every run is the same.
+    pub deterministic: bool,
+}
+
+/// The code objects that are loaded.
+#[derive(Default)]
+struct Objects {
+    /// By first address.
+    all: BTreeMap<u64, Arc<Loaded>>,
+    /// Kernels by the address of their descriptor.
+    kernels: HashMap<u64, (Arc<Loaded>, Arc<Kernel>)>,
+}
+
+/// A virtual GPU.
+pub struct Device {
+    target: Target,
+    profile: Profile,
+    memory: Arc<Allocations>,
+    /// Global data share and wave sync, which outlive dispatches.
+    global: Arc<Global>,
+    engine: Arc<dyn Engine>,
+    pool: Pool,
+    threads: usize,
+    deterministic: bool,
+    objects: RwLock<Objects>,
+    scratch: Mutex<Vec<Region>>,
+    trap_settings: traps::Settings,
+}
+
+impl Device {
+    /// A device with the interpreter.
+    pub fn new(target: Target, options: &Options) -> Device {
+        Device::with_engine(target, Arc::new(Interp::new(target)), options)
+    }
+
+    /// A device with an engine of one's own.
+    pub fn with_engine(target: Target, engine: Arc<dyn Engine>, options: &Options) -> Device {
+        Device::with_memory(Profile::of(target.cpu), target, engine, Arc::default(), options)
+    }
+
+    /// A device of a certain size, with an engine of one's own, whose memory has been made before.
+    pub fn with_memory(
+        profile: Profile,
+        target: Target,
+        engine: Arc<dyn Engine>,
+        memory: Arc<Allocations>,
+        options: &Options,
+    ) -> Device {
+        let host = || std::thread::available_parallelism().map_or(1, |n| n.get());
+        let threads = match (options.deterministic, options.threads) {
+            (true, _) => 1,
+            (false, 0) => host(),
+            (false, n) => n,
+        };
+        Device {
+            target,
+            profile,
+            memory,
+            global: Arc::default(),
+            engine,
+            pool: Pool::new(threads - 1),
+            threads,
+            deterministic: options.deterministic,
+            objects: RwLock::default(),
+            scratch: Mutex::default(),
+            trap_settings: traps::Settings::default(),
+        }
+    }
+
+    /// Processor and features.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Size of the GPU.
+    pub fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Its memory.
+    pub fn memory(&self) -> &Arc<Allocations> {
+        &self.memory
+    }
+
+    /// Host threads that run work-groups.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// Whether every run is the same.
+    pub fn deterministic(&self) -> bool {
+        self.deterministic
+    }
+
+    pub(crate) fn engine(&self) -> Arc<dyn Engine> {
+        self.engine.clone()
+    }
+
+    pub(crate) fn global(&self) -> Arc<Global> {
+        self.global.clone()
+    }
+
+    pub(crate) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Loads a code object, or links and loads a relocatable one.
+    pub fn load(&self, name: &str, data: Vec<u8>) -> Result<Arc<Loaded>, LoadError> {
+        self.load_with(name, data, &HashMap::new())
+    }
+
+    /// Loads a code object that needs symbols of others.
+    pub fn load_with(
+        &self,
+        name: &str,
+        data: Vec<u8>,
+        externs: &HashMap<String, u64>,
+    ) -> Result<Arc<Loaded>, LoadError> {
+        let loaded = Arc::new(loader::load(&self.memory, &self.target, name, data, externs)?);
+        // The addresses may have been those of another code object before.
+        let (start, len) = loaded.extent();
+        self.engine.invalidate(start, len);
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        for kernel in &loaded.kernels {
+            objects.kernels.insert(kernel.object, (loaded.clone(), kernel.clone()));
+        }
+        objects.all.insert(start, loaded.clone());
+        drop(objects);
+        Ok(loaded)
+    }
+
+    /// Forgets a code object; its memory goes when the last reference does.
+    pub fn unload(&self, object: &Arc<Loaded>) {
+        let (start, len) = object.extent();
+        let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+        objects.all.remove(&start);
+        objects.kernels.retain(|&address, _| !object.contains(address));
+        drop(objects);
+        self.engine.invalidate(start, len);
+    }
+
+    /// The code object that an address lies in.
+    pub fn object_at(&self, address: u64) -> Option<Arc<Loaded>> {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        objects.all.range(..=address).next_back().map(|(_, o)| o).filter(|o| o.contains(address)).cloned()
+    }
+
+    /// Whether some code object may count in the order of a dispatch's waves.
+    pub(crate) fn counts_in_order(&self) -> bool {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        objects.all.values().any(|o| o.counts_in_order)
+    }
+
+    /// The kernel whose descriptor is at an address.
+    pub fn kernel_at(&self, address: u64) -> Option<(Arc<Loaded>, Arc<Kernel>)> {
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).kernels.get(&address).cloned()
+    }
+
+    /// Scratch that an earlier dispatch has left, if it is large enough.
+    pub(crate) fn kept_scratch(&self, len: u64) -> Option<Region> {
+        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = kept.iter().position(|r| r.len() >= len)?;
+        Some(kept.swap_remove(at))
+    }
+
+    pub(crate) fn keep_scratch(&self, region: Region) {
+        let mut kept = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.push(region);
+        // The largest ones serve best; more than a few are of no use.
+        kept.sort_by_key(|r| r.len());
+        if kept.len() > 4 {
+            kept.remove(0);
+        }
+    }
+
+    /// Installs a trap handler for dispatches that begin from now on, or takes it away. Its code must be in memory that
+    /// the device knows, like that of a code object.
+    pub fn set_trap_handler(&self, handler: Option<TrapHandler>) {
+        self.trap_settings.set_handler(handler);
+    }
+
+    /// Watches addresses in dispatches that begin from now on. `index` is 0 to 3; others are ignored.
+    pub fn set_watch(&self, index: usize, watch: Option<Watch>) {
+        self.trap_settings.set_watch(index, watch);
+    }
+
+    /// Makes every wave under way enter its trap handler, with this id. Waves without a handler of the user's ignore it.
+    pub fn host_trap(&self, id: u8) {
+        self.trap_settings.host_trap(id);
+    }
+
+    /// What waves of a new dispatch are told.
+    pub(crate) fn traps(&self) -> Traps {
+        let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+        self.trap_settings.traps(objects.all.values().any(|o| o.reads_trapsts))
+    }
+}

@@ -1,0 +1,265 @@
+//! Fault reports: what a wave did, where, and what lies there.
+
+use crate::device::Device;
+use crate::kernel::Kernel;
+use crate::launch::item_id;
+use crate::lines;
+use crate::loader::Loaded;
+use crate::memory::Nearest;
+use crate::schedule::{Cause, Stop};
+use std::fmt;
+use std::sync::Arc;
+use wavemill_asm::disasm::Disassembler;
+use wavemill_wave::{Fault, FaultKind};
+
+/// An instruction in the listing around a fault.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// Its address.
+    pub address: u64,
+    /// Its text, or the bytes that are none.
+    pub text: String,
+}
+
+/// A report of what stopped a dispatch.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// One line: what happened.
+    pub summary: String,
+    /// A word for programs: `read`, `write`, `read-only`, `misaligned`, `lds`, `fetch`, `illegal`, `unsupported`,
+    /// `trap`, `debugtrap`, `exception`, `halt`, `timeout`, `cancelled`, `internal`.
+    pub kind: &'static str,
+    /// Kernel.
+    pub kernel: String,
+    /// Where and why.
+    pub stop: Stop,
+    /// Function and offset that the PC lies in.
+    pub function: Option<(String, u64)>,
+    /// Source file and line.
+    pub source: Option<(String, u32)>,
+    /// Lanes that did it, one bit each; 0 for scalar instructions.
+    pub lanes: u64,
+    /// Address that was accessed.
+    pub address: Option<u64>,
+    /// What is nearest to it.
+    pub nearest: Option<Nearest>,
+    /// Instructions around the PC.
+    pub listing: Vec<Line>,
+    /// What may have led to it.
+    pub hint: Option<String>,
+}
+
+/// Instructions shown before and after the one at fault.
+const AROUND: usize = 4;
+
+impl Report {
+    /// Looks everything up.
+    pub(crate) fn new(device: &Device, object: &Arc<Loaded>, kernel: &Kernel, stop: &Stop) -> Report {
+        let (summary, kind) = summary(&stop.cause);
+        let (lanes, address) = match &stop.cause {
+            Cause::Fault(f) => (f.lanes, accesses_memory(f.kind).then_some(f.address)),
+            _ => (0, None),
+        };
+        // Device functions of another code object may have been called.
+        let object = device.object_at(stop.pc).unwrap_or_else(|| object.clone());
+        let function = object.function_at(stop.pc).map(|s| (s.name.clone(), stop.pc - s.address));
+        Report {
+            summary,
+            kind,
+            kernel: kernel.name.clone(),
+            stop: stop.clone(),
+            source: lines::find(&object.file, stop.pc.wrapping_sub(object.bias)),
+            listing: listing(device, &object, stop.pc),
+            function,
+            lanes,
+            nearest: address.and_then(|a| device.memory().nearest(a)),
+            address,
+            hint: None,
+        }
+    }
+}
+
+fn accesses_memory(kind: FaultKind) -> bool {
+    !matches!(kind, FaultKind::Illegal { .. } | FaultKind::Unsupported { .. } | FaultKind::Descriptor { .. })
+}
+
+fn summary(cause: &Cause) -> (String, &'static str) {
+    match cause {
+        Cause::Fault(f) => describe(f),
+        Cause::Debugtrap(argument) => {
+            (format!("debugtrap({argument}) without a debugger (s_trap 1)"), "debugtrap")
+        }
+        Cause::Trap(id) => (trap(*id), "trap"),
+        Cause::Exception(bits) => {
+            (format!("exception that the kernel lets trap: {}", exceptions(*bits)), "exception")
+        }
+        Cause::Halt => ("the wave halted itself (s_sethalt), and nothing can resume it".into(), "halt"),
+        Cause::Timeout(t) => (format!("not done after {} s", t.as_secs_f64()), "timeout"),
+        Cause::Cancelled => ("the dispatch was cancelled".into(), "cancelled"),
+        Cause::Internal => ("Wavemill itself failed; this is a bug".into(), "internal"),
+    }
+}
+
+/// What a fault is, and the word for it.
+pub fn describe(f: &Fault) -> (String, &'static str) {
+    match f.kind {
+        FaultKind::Read { bytes } => {
+            (format!("read of {bytes} bytes at {:#x}, outside every allocation", f.address), "read")
+        }
+        FaultKind::Write { bytes } => {
+            (format!("write of {bytes} bytes at {:#x}, outside every allocation", f.address), "write")
+        }
+        FaultKind::ReadOnly { bytes } => {
+            (format!("write of {bytes} bytes at {:#x}, which is read-only", f.address), "read-only")
+        }
+        FaultKind::Misaligned { bytes } => (
+            format!("atomic access to {bytes} bytes at {:#x}, which is not a multiple of it", f.address),
+            "misaligned",
+        ),
+        FaultKind::Lds { bytes } => {
+            (format!("access to {bytes} bytes at {:#x}, beyond the work-group's LDS", f.address), "lds")
+        }
+        FaultKind::Fetch => (format!("instruction fetch at {:#x}, where no code is", f.pc), "fetch"),
+        FaultKind::Illegal { word } => {
+            (format!("illegal instruction: nothing is encoded as {word:#010x}"), "illegal")
+        }
+        FaultKind::Descriptor { what } => (format!("access to {what}"), "descriptor"),
+        FaultKind::Unsupported { name } => {
+            (format!("{name} is an instruction Wavemill cannot execute yet"), "unsupported")
+        }
+    }
+}
+
+/// What a trap is for by the trap handler ABI (AMDGPU guide).
+fn trap(id: u8) -> String {
+    let what = match id {
+        0 => "a trap reserved for the hardware",
+        2 => "the kernel called abort",
+        3 => "debug trap without a debugger",
+        7 => "a breakpoint without a debugger",
+        8 | 0xfe | 0xff => "a trap for the debugger, without one",
+        _ => "a trap without a handler",
+    };
+    format!("{what} (s_trap {id})")
+}
+
+/// The names of exceptions in TRAPSTS.
+fn exceptions(bits: u32) -> String {
+    const NAMES: [&str; 9] = [
+        "invalid operation",
+        "denormal operand",
+        "division by zero",
+        "overflow",
+        "underflow",
+        "inexact result",
+        "integer division by zero",
+        "address watch",
+        "memory violation",
+    ];
+    let names = NAMES.iter().enumerate().filter(|(i, _)| bits >> i & 1 != 0);
+    names.map(|(_, n)| *n).collect::<Vec<_>>().join(", ")
+}
+
+/// Instructions around `pc`, decoded from the start of its function so that none is cut in two.
+fn listing(device: &Device, object: &Loaded, pc: u64) -> Vec<Line> {
+    let disassembler = Disassembler::new(*device.target());
+    let Some(code) = device.memory().find(pc) else { return Vec::new() };
+    let from = object.function_at(pc).map_or(pc, |s| s.address).max(code.start);
+    let end = code.end().min(pc.saturating_add(256));
+    let mut bytes = vec![0; (end - from) as usize];
+    if !device.memory().memory().read(from, &mut bytes) {
+        return Vec::new();
+    }
+    let mut lines = Vec::new();
+    let mut at = 0;
+    let mut after = 0;
+    while at < bytes.len() && after <= AROUND {
+        let address = from + at as u64;
+        // Data in front of the instruction may have thrown the decoding off.
+        if address < pc && address + 8 > pc && lines.last().is_some_and(|l: &Line| l.address + 8 <= pc) {
+            let aligned = disassembler.decoder().decode_bytes(&bytes[at..]).map_or(4, |i| i.len as usize);
+            if address + aligned as u64 > pc {
+                at = (pc - from) as usize;
+                continue;
+            }
+        }
+        let mut text = Vec::new();
+        let len = match disassembler.one(&bytes[at..], &mut text) {
+            Some(inst) => (inst.len as usize).max(4),
+            None => {
+                let word = bytes[at..].iter().take(4).rev().fold(0u32, |w, b| w << 8 | u32::from(*b));
+                text = format!(".long {word:#010x}").into_bytes();
+                4
+            }
+        };
+        after += usize::from(address >= pc);
+        lines.push(Line { address, text: String::from_utf8_lossy(&text).trim().replace('\t', " ") });
+        at += len;
+    }
+    let at = lines.iter().position(|l| l.address >= pc).unwrap_or(lines.len());
+    lines.drain(..at.saturating_sub(AROUND));
+    lines
+}
+
+/// `3`, `0-63` or `0-3,8,10-12`.
+pub fn lanes(mask: u64) -> String {
+    let mut parts = Vec::new();
+    let mut lane = 0;
+    while lane < 64 {
+        let run = (mask >> lane).trailing_ones();
+        match run {
+            0 => lane += 1,
+            1 => parts.push(format!("{lane}")),
+            n => parts.push(format!("{lane}-{}", lane + n - 1)),
+        }
+        lane += run;
+    }
+    parts.join(",")
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = &self.stop;
+        let text = |n: [u32; 3]| n.map(|n| n.to_string()).join(",");
+        writeln!(f, "GPU fault: {}", self.summary)?;
+        writeln!(f, "  kernel      {}", self.kernel)?;
+        writeln!(f, "  work-group  {} (of {} work-items)", text(s.group), text(s.group_size))?;
+        writeln!(f, "  wave        {} of {}, exec {:#018x}", s.wave, s.waves, s.exec)?;
+        if self.lanes != 0 {
+            let first = self.lanes.trailing_zeros();
+            let item = item_id(s.group_size, s.wave * 64 + first);
+            let many = if self.lanes.count_ones() > 1 { "s" } else { "" };
+            writeln!(f, "  lane{many:<8}{} (work-item {})", lanes(self.lanes), text(item))?;
+        }
+        if let Some(nearest) = &self.nearest {
+            writeln!(f, "  address     {:#x}: {nearest}", self.address.unwrap_or(0))?;
+        }
+        write!(f, "  pc          {:#x}", s.pc)?;
+        if let Some((name, offset)) = &self.function {
+            write!(f, " <{name}+{offset:#x}>")?;
+        }
+        if let Some((file, line)) = &self.source {
+            write!(f, " at {file}:{line}")?;
+        }
+        writeln!(f)?;
+        for line in &self.listing {
+            let mark = if line.address == s.pc { "=>" } else { "  " };
+            writeln!(f, "  {mark} {:#x}  {}", line.address, line.text)?;
+        }
+        if let Some(hint) = &self.hint {
+            writeln!(f, "  note: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn lanes_are_ranges() {
+        assert_eq!(super::lanes(0b1_1110_0101), "0,2,5-8");
+        assert_eq!(super::lanes(!0), "0-63");
+        assert_eq!(super::lanes(0), "");
+        assert_eq!(super::lanes(1 << 63), "63");
+    }
+}

@@ -1,0 +1,243 @@
+//! Argument blocks: what a caller gives, and the hidden arguments that a runtime adds (AMDGPU guide, "Code Object
+//! Kernel Argument Metadata", for versions 2 to 5).
+
+use crate::kernel::{Argument, Kernel};
+use std::fmt;
+use wavemill_wave::GroupShared;
+
+/// A value for one visible argument.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Value {
+    /// Address of a buffer.
+    Pointer(u64),
+    /// Bytes passed as they are.
+    Bytes(Vec<u8>),
+    /// So many bytes of LDS; the argument is their address.
+    Local(u32),
+}
+
+impl Value {
+    fn what(&self) -> &'static str {
+        match self {
+            Value::Pointer(_) => "a buffer",
+            Value::Bytes(_) => "a value",
+            Value::Local(_) => "local memory",
+        }
+    }
+}
+
+/// Why arguments do not fit a kernel.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ArgumentError {
+    /// Which argument, counted from 0; `None` for their number.
+    pub index: Option<usize>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.index {
+            Some(i) => write!(f, "argument {i}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}
+
+/// What hidden arguments depend on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Hidden {
+    /// Grid in work-items.
+    pub grid: [u32; 3],
+    /// Work-group in work-items.
+    pub size: [u32; 3],
+    /// Grid dimensions.
+    pub dimensions: u16,
+    /// Address of the queue.
+    pub queue: u64,
+    /// Where global ids start.
+    pub global_offset: [u64; 3],
+    /// Address of the printf buffer.
+    pub printf_buffer: u64,
+    /// Address of the hostcall buffer.
+    pub hostcall_buffer: u64,
+    /// Address of the device library's heap.
+    pub heap: u64,
+}
+
+impl Hidden {
+    /// Whether an argument of this kind is more than null.
+    pub fn serves(kind: &str) -> bool {
+        let some = Hidden {
+            grid: [3; 3],
+            size: [2; 3],
+            dimensions: 1,
+            queue: 1,
+            global_offset: [1; 3],
+            printf_buffer: 1,
+            hostcall_buffer: 1,
+            heap: 1,
+        };
+        kind == "hidden_none" || hidden_value(kind, &some, 1) != 0
+    }
+}
+
+/// An argument block and the LDS it needs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// LDS of the work-group in bytes: static, and what `Local` arguments take.
+    pub lds: u32,
+}
+
+/// Lays arguments out. `lds` is the LDS in use before: what the kernel has itself.
+pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Result<Block, ArgumentError> {
+    let mut block = Block { bytes: vec![0; kernel.kernarg_bytes as usize], lds };
+    match &kernel.args {
+        Some(_) => place_by_metadata(kernel, values, &mut block)?,
+        None => place_by_rule(kernel, values, &mut block)?,
+    }
+    let dynamic = block.lds - lds;
+    for argument in kernel.args.iter().flatten().filter(|a| a.is_hidden()) {
+        let value = hidden_value(&argument.kind, hidden, dynamic);
+        let size = (argument.size as usize).min(8);
+        put(&mut block.bytes, argument.offset as usize, &value.to_le_bytes()[..size]);
+    }
+    Ok(block)
+}
+
+fn put(bytes: &mut Vec<u8>, at: usize, value: &[u8]) {
+    // Metadata may place arguments beyond the size it states; a block that holds them all is what the kernel reads.
+    if bytes.len() < at + value.len() {
+        bytes.resize(at + value.len(), 0);
+    }
+    bytes[at..at + value.len()].copy_from_slice(value);
+}
+
+/// Arguments beyond this offset are no arguments.
+const MAX_OFFSET: u32 = 1 << 16;
+
+fn place_by_metadata(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result<(), ArgumentError> {
+    let visible: Vec<&Argument> = kernel.visible_args().collect();
+    if visible.len() != values.len() {
+        let names: Vec<String> = visible.iter().map(|a| describe(a)).collect();
+        let takes = match visible.len() {
+            0 => "no arguments".to_owned(),
+            1 => format!("1 argument ({})", names[0]),
+            n => format!("{n} arguments ({})", names.join(", ")),
+        };
+        let message = format!("kernel {} takes {takes}, {} given", kernel.name, values.len());
+        return Err(ArgumentError { index: None, message });
+    }
+    for (i, (argument, value)) in visible.iter().zip(values).enumerate() {
+        let fail = |message: String| Err(ArgumentError { index: Some(i), message });
+        if argument.offset > MAX_OFFSET || argument.size > MAX_OFFSET {
+            return fail(format!(
+                "the metadata places it at byte {}, {} bytes",
+                argument.offset, argument.size
+            ));
+        }
+        let wrong = || fail(format!("{} is given, {} is wanted", value.what(), describe(argument)));
+        let at = argument.offset as usize;
+        match (argument.kind.as_str(), value) {
+            ("global_buffer", Value::Pointer(p)) => put(&mut block.bytes, at, &p.to_le_bytes()),
+            // A pointer in a structure or an integer of its size; and a number for a pointer, such as null.
+            ("by_value", Value::Pointer(p)) if argument.size == 8 => {
+                put(&mut block.bytes, at, &p.to_le_bytes())
+            }
+            ("by_value" | "global_buffer", Value::Bytes(b)) => {
+                if b.len() != argument.size as usize {
+                    return fail(format!("{} bytes are given, {} is wanted", b.len(), describe(argument)));
+                }
+                put(&mut block.bytes, at, b);
+            }
+            ("dynamic_shared_pointer", Value::Local(bytes)) => {
+                let address = local(block, *bytes, argument.pointee_align, i)?;
+                put(&mut block.bytes, at, &address.to_le_bytes());
+            }
+            ("global_buffer" | "by_value" | "dynamic_shared_pointer", _) => return wrong(),
+            (other, _) => return fail(format!("Wavemill cannot pass arguments of kind {other}")),
+        }
+    }
+    Ok(())
+}
+
+/// Takes LDS for a pointer to it.
+fn local(block: &mut Block, bytes: u32, align: u32, index: usize) -> Result<u32, ArgumentError> {
+    let align = if align.is_power_of_two() { align.clamp(1, 4096) } else { 16 };
+    let address = block.lds.checked_next_multiple_of(align);
+    let end = address.and_then(|a| a.checked_add(bytes));
+    match (address, end) {
+        (Some(address), Some(end)) => {
+            block.lds = end;
+            Ok(address)
+        }
+        _ => Err(ArgumentError { index: Some(index), message: format!("{bytes} bytes of LDS are too many") }),
+    }
+}
+
+/// Without metadata: each argument at the next multiple of its size, as C would lay out a structure.
+fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result<(), ArgumentError> {
+    let room = block.bytes.len();
+    let mut at = 0usize;
+    for (i, value) in values.iter().enumerate() {
+        let bytes = match value {
+            Value::Pointer(p) => p.to_le_bytes().to_vec(),
+            Value::Bytes(b) => b.clone(),
+            Value::Local(n) => local(block, *n, 16, i)?.to_le_bytes().to_vec(),
+        };
+        at = at.next_multiple_of(bytes.len().next_power_of_two().clamp(1, 16));
+        if at + bytes.len() > room {
+            let message = format!(
+                "it would end at byte {}, but kernel {} has {room} bytes of arguments (and no metadata that names them)",
+                at + bytes.len(),
+                kernel.name
+            );
+            return Err(ArgumentError { index: Some(i), message });
+        }
+        put(&mut block.bytes, at, &bytes);
+        at += bytes.len();
+    }
+    Ok(())
+}
+
+/// An argument in words.
+pub fn describe(a: &Argument) -> String {
+    let name = a.name.as_deref().map(|n| format!("`{n}`: ")).unwrap_or_default();
+    let ty = a.type_name.as_deref().map(|t| format!("{t}, ")).unwrap_or_default();
+    let kind = match a.kind.as_str() {
+        "global_buffer" => "buffer".to_owned(),
+        "by_value" => format!("value of {} bytes", a.size),
+        "dynamic_shared_pointer" => "local memory".to_owned(),
+        other => other.to_owned(),
+    };
+    format!("{name}{ty}{kind}")
+}
+
+/// The value of a hidden argument. What needs a host service that is not there is null.
+fn hidden_value(kind: &str, h: &Hidden, dynamic_lds: u32) -> u64 {
+    let (base, dimension) = match kind.strip_suffix(['x', 'y', 'z']).and_then(|b| b.strip_suffix('_')) {
+        Some(base) => (base, usize::from(kind.as_bytes()[kind.len() - 1] - b'x')),
+        None => (kind, 0),
+    };
+    let (grid, size) = (h.grid[dimension], h.size[dimension].max(1));
+    match base {
+        "hidden_global_offset" => h.global_offset[dimension],
+        "hidden_block_count" => (grid / size).into(),
+        "hidden_group_size" => size.into(),
+        "hidden_remainder" => (grid % size).into(),
+        "hidden_grid_dims" => h.dimensions.into(),
+        "hidden_private_base" => GroupShared::PRIVATE_BASE >> 32,
+        "hidden_shared_base" => GroupShared::SHARED_BASE >> 32,
+        "hidden_queue_ptr" => h.queue,
+        "hidden_dynamic_lds_size" => dynamic_lds.into(),
+        "hidden_printf_buffer" => h.printf_buffer,
+        "hidden_hostcall_buffer" => h.hostcall_buffer,
+        "hidden_heap_v1" => h.heap,
+        // Default queue and completion action of OpenCL, multigrid synchronisation of HIP: there is only one kernel.
+        _ => 0,
+    }
+}

@@ -1,0 +1,259 @@
+//! From a dispatch packet to waves: how many work-groups and waves there are, and what is in their registers when
+//! they start (AMDGPU guide, "Initial Kernel Execution State").
+
+use crate::aql::DispatchPacket;
+use crate::kernel::{Kernel, UserSgpr};
+use crate::traps::Traps;
+use std::sync::Arc;
+use wavemill_isa::Level;
+use wavemill_object::limits::{MAX_USER_SGPRS, WAVE_SIZE};
+use wavemill_wave::{Clock, Wave};
+
+/// Scratch is handed to waves in units of this many bytes (COMPUTE_TMPRING_SIZE.WAVESIZE).
+pub const SCRATCH_GRANULE: u64 = 1024;
+/// Most units a wave can have: the field has 13 bits.
+pub const SCRATCH_MAX_GRANULES: u64 = (1 << 13) - 1;
+
+/// Where a dispatch's scratch lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Scratch {
+    /// Address of the backing memory.
+    pub base: u64,
+    /// Its size.
+    pub len: u64,
+    /// Bytes of a wave.
+    pub per_wave: u64,
+    /// Bytes of a work-item, a multiple of 4.
+    pub per_item: u32,
+}
+
+impl Scratch {
+    /// What a wave needs for work-items with `per_item` bytes.
+    pub fn wave_bytes(per_item: u32) -> u64 {
+        (u64::from(per_item) * u64::from(WAVE_SIZE)).next_multiple_of(SCRATCH_GRANULE)
+    }
+
+    /// The buffer descriptor that addresses scratch: dwords of a wave's lanes lie side by side (swizzled, index
+    /// stride 64, element size 4), and the lane number is added to the index.
+    pub fn descriptor(&self, level: Level) -> [u32; 4] {
+        const SWIZZLE: u32 = 1 << 31;
+        const SELECT_XYZW: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9;
+        const UINT: u32 = 4 << 12;
+        const ELEMENT_SIZE_4: u32 = 1 << 19;
+        const INDEX_STRIDE_64: u32 = 3 << 21;
+        const ADD_TID: u32 = 1 << 23;
+        // The largest stride: no offset is beyond it. With ADD_TID, GFX8 and GFX9 take its upper bits from the place
+        // of the data format.
+        let stride = 0x3fff << 16;
+        let mut format = SELECT_XYZW | UINT | INDEX_STRIDE_64 | ADD_TID;
+        format |= if level.is_vi_plus() { 15 << 15 } else { 4 << 15 };
+        if !level.is_gfx9() {
+            format |= ELEMENT_SIZE_4;
+        }
+        let records = u32::try_from(self.len).unwrap_or(u32::MAX);
+        [self.base as u32, (self.base >> 32) as u32 & 0xffff | stride | SWIZZLE, records, format]
+    }
+}
+
+/// A dispatch, worked out.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The kernel.
+    pub kernel: Arc<Kernel>,
+    /// The packet.
+    pub packet: DispatchPacket,
+    /// What the user SGPRs hold.
+    pub user: Vec<u32>,
+    /// Work-items of a whole work-group.
+    pub size: [u32; 3],
+    /// Work-items of the grid.
+    pub grid: [u32; 3],
+    /// Work-groups in each dimension.
+    pub groups: [u32; 3],
+    /// Waves of a whole work-group.
+    pub waves: u32,
+    /// LDS bytes of a work-group.
+    pub lds: u32,
+    /// Scratch.
+    pub scratch: Scratch,
+    /// Work-groups that may be under way at once.
+    pub resident: u32,
+    /// What S_MEMTIME reads.
+    pub clock: Clock,
+    /// The processor's level.
+    pub level: Level,
+    /// How waves trap.
+    pub traps: Traps,
+    /// Waves are numbered, because some code object counts in their order or the kernel wants the numbers.
+    pub ordered: bool,
+}
+
+/// Where the packet and queue of a dispatch are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Addresses {
+    /// Address of the packet.
+    pub packet: u64,
+    /// Address of the `amd_queue_t`.
+    pub queue: u64,
+    /// Number of the packet in the queue.
+    pub dispatch_id: u64,
+}
+
+/// The user SGPRs in order; beyond 16 none is set. `read_kernarg` gives dwords of the arguments.
+pub fn user_sgprs(
+    kernel: &Kernel,
+    packet: &DispatchPacket,
+    addresses: &Addresses,
+    scratch: &Scratch,
+    groups: [u32; 3],
+    level: Level,
+    read_kernarg: impl Fn(u32) -> u32,
+) -> Vec<u32> {
+    let mut user = Vec::with_capacity(16);
+    let wide = |v: u64| [v as u32, (v >> 32) as u32];
+    for u in &kernel.setup.user {
+        match u {
+            UserSgpr::PrivateSegmentBuffer => user.extend(scratch.descriptor(level)),
+            UserSgpr::DispatchPtr => user.extend(wide(addresses.packet)),
+            UserSgpr::QueuePtr => user.extend(wide(addresses.queue)),
+            UserSgpr::KernargSegmentPtr => user.extend(wide(packet.kernarg_address)),
+            UserSgpr::DispatchId => user.extend(wide(addresses.dispatch_id)),
+            // GFX9 has the address, older ones an offset (from where the scratch lies, here) and the size.
+            UserSgpr::FlatScratchInit if level.is_gfx9() => user.extend(wide(scratch.base)),
+            UserSgpr::FlatScratchInit => user.extend([0, scratch.per_item]),
+            UserSgpr::PrivateSegmentSize => user.push(scratch.per_item),
+            UserSgpr::GridWorkgroupCountX => user.push(groups[0]),
+            UserSgpr::GridWorkgroupCountY => user.push(groups[1]),
+            UserSgpr::GridWorkgroupCountZ => user.push(groups[2]),
+        }
+    }
+    let (count, offset) = kernel.setup.preload;
+    user.extend((0..count).map(|i| read_kernarg((offset + i) * 4)));
+    user.truncate(MAX_USER_SGPRS as usize);
+    user
+}
+
+impl Plan {
+    /// Number of work-groups.
+    pub fn group_count(&self) -> u64 {
+        self.groups.iter().map(|&n| u64::from(n)).product()
+    }
+
+    /// The id of the `index`th work-group: X runs fastest.
+    pub fn group_id(&self, index: u64) -> [u32; 3] {
+        let [x, y, _] = self.groups.map(u64::from);
+        [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+    }
+
+    /// Work-items of a work-group: fewer at the upper edges of the grid.
+    pub fn group_size(&self, id: [u32; 3]) -> [u32; 3] {
+        std::array::from_fn(|d| {
+            let before = u64::from(id[d]) * u64::from(self.size[d]);
+            u64::from(self.size[d]).min(u64::from(self.grid[d]).saturating_sub(before)) as u32
+        })
+    }
+
+    /// Waves that a work-group of this many work-items has.
+    pub fn wave_count(size: [u32; 3]) -> u32 {
+        size.iter().product::<u32>().div_ceil(WAVE_SIZE)
+    }
+
+    /// Waves of the work-groups before this one, in the order of launch: X runs fastest.
+    pub fn waves_before(&self, id: [u32; 3]) -> u64 {
+        let [gx, gy, _] = self.groups;
+        // Only the last in a dimension can be smaller than the others.
+        let sum = |n: u32, all: u32, waves: &dyn Fn(u32) -> u64| {
+            let whole = u64::from(n.min(all - 1)).wrapping_mul(waves(0));
+            whole.wrapping_add(if n == all { waves(all - 1) } else { 0 })
+        };
+        let group = |x, y, z| u64::from(Self::wave_count(self.group_size([x, y, z])));
+        let row = |n, y, z| sum(n, gx, &|x| group(x, y, z));
+        let slice = |n, z| sum(n, gy, &|y| row(gx, y, z));
+        let slices = sum(id[2], self.groups[2], &|z| slice(gy, z));
+        slices.wrapping_add(slice(id[1], id[2])).wrapping_add(row(id[0], id[1], id[2]))
+    }
+
+    /// Prepares wave number `index` of a work-group. `slot` is the work-group's place among those under way.
+    pub fn start(&self, wave: &mut Wave, id: [u32; 3], size: [u32; 3], index: u32, slot: u32) {
+        let setup = &self.kernel.setup;
+        wave.reset(setup.shape);
+        wave.pc = self.kernel.entry;
+        wave.mode = setup.mode;
+        wave.lds_bytes = self.lds;
+        wave.scratch_bytes = self.scratch.per_item;
+        wave.clock = self.clock;
+        wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
+        self.traps.prepare(wave, Self::wave_count(size) > 1);
+        // HW_ID: wave 3:0, SIMD 5:4, CU 11:8, SE 14:13, work-group 19:16.
+        wave.hw_id = ((index / 4) & 15)
+            | (index & 3) << 4
+            | (slot & 15) << 8
+            | ((slot >> 4) & 3) << 13
+            | (slot & 15) << 16;
+        for (i, &value) in self.user.iter().enumerate() {
+            wave.set_sgpr(i as u32, value);
+        }
+        let offset = (u64::from(slot) * u64::from(self.waves) + u64::from(index)) * self.scratch.per_wave;
+        let mut info = u32::from(index == 0) << 31 | Self::wave_count(size) & 0x3f;
+        if self.ordered {
+            wave.place = self.waves_before(id) + u64::from(index);
+            if setup.ordered_append {
+                info |= (wave.place as u32 & 0x7ff) << 6;
+            }
+        }
+        let system = [id[0], id[1], id[2], info, offset as u32];
+        let enabled = system.into_iter().zip(setup.system).filter(|(_, enabled)| *enabled);
+        for (at, (value, _)) in (setup.user_sgprs..).zip(enabled) {
+            wave.set_sgpr(at, value);
+        }
+        let items = size.iter().product::<u32>();
+        let first = index * WAVE_SIZE;
+        let lanes = items.saturating_sub(first).min(WAVE_SIZE);
+        wave.set_exec(if lanes == 64 { !0 } else { (1 << lanes) - 1 });
+        self.work_item_ids(wave, size, first);
+    }
+
+    /// Work-item ids: three registers, or on gfx90a ten bits each of one.
+    fn work_item_ids(&self, wave: &mut Wave, size: [u32; 3], first: u32) {
+        let enabled = self.kernel.setup.workitem_ids;
+        let packed = self.level == Level::Gfx90a;
+        let mut ids = [[0u32; 64]; 3];
+        let mut id = item_id(size, first);
+        for lane in 0..WAVE_SIZE as usize {
+            for (register, n) in ids.iter_mut().zip(id) {
+                register[lane] = n;
+            }
+            id[0] += 1;
+            if id[0] >= size[0] {
+                id[0] = 0;
+                id[1] += 1;
+                if id[1] >= size[1] {
+                    id[1] = 0;
+                    id[2] += 1;
+                }
+            }
+        }
+        if packed {
+            let [x, y, z] = ids;
+            if let Some(v0) = wave.vgpr_mut(0) {
+                for lane in 0..64 {
+                    let y = if enabled > 0 { y[lane] << 10 } else { 0 };
+                    let z = if enabled > 1 { z[lane] << 20 } else { 0 };
+                    v0[lane] = x[lane] & 0x3ff | y & 0xf_fc00 | z & 0x3ff0_0000;
+                }
+            }
+            return;
+        }
+        for (i, values) in ids.iter().enumerate().take(enabled as usize + 1) {
+            if let Some(v) = wave.vgpr_mut(i as u16) {
+                *v = *values;
+            }
+        }
+    }
+}
+
+/// The id of the `flat`th work-item of a work-group.
+pub fn item_id(size: [u32; 3], flat: u32) -> [u32; 3] {
+    let [x, y, _] = size.map(|n| n.max(1));
+    [flat % x, flat / x % y, flat / x / y]
+}

@@ -1,0 +1,380 @@
+//! Loading code objects: segments into memory, dynamic relocations, symbols, kernels.
+//!
+//! A relocatable object is linked on the way. Nothing of the file is trusted: every offset is checked against what
+//! was mapped.
+
+use crate::kernel::Kernel;
+use crate::memory::{Allocations, Region, Use};
+use crate::scan;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use wavemill_isa::{Target, target};
+use wavemill_object::elf::{
+    self, PF_W, PF_X, PT_LOAD, SHF_EXECINSTR, STB_LOCAL, STB_WEAK, STT_FUNC, STT_OBJECT,
+};
+use wavemill_object::link::{self, Input};
+use wavemill_object::read::{self, File, Kind, Relocation};
+use wavemill_object::target_id::{Setting, TargetId};
+
+const SHN_UNDEF: u32 = elf::SHN_UNDEF as u32;
+const SHN_ABS: u32 = elf::SHN_ABS as u32;
+
+/// Code objects may not span more.
+const MAX_SPAN: u64 = 1 << 32;
+
+/// What is wrong with a code object that cannot be loaded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoadErrorKind {
+    /// The file itself.
+    File,
+    /// It is for another GPU, or for other features of it.
+    Target,
+    /// A symbol that nobody defines.
+    Undefined,
+    /// There is no memory for it.
+    Memory,
+}
+
+/// Why a code object cannot be loaded.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoadError {
+    /// What is wrong.
+    pub kind: LoadErrorKind,
+    /// The same in words.
+    pub message: String,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+fn refuse<T>(kind: LoadErrorKind, message: impl Into<String>) -> Result<T, LoadError> {
+    Err(LoadError { kind, message: message.into() })
+}
+
+fn fail<T>(message: impl Into<String>) -> Result<T, LoadError> {
+    refuse(LoadErrorKind::File, message)
+}
+
+/// What a reader of files says.
+fn broken(error: read::Error) -> LoadError {
+    LoadError { kind: LoadErrorKind::File, message: error.to_string() }
+}
+
+/// A named place in a loaded code object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Symbol {
+    /// Name.
+    pub name: String,
+    /// Address in memory.
+    pub address: u64,
+    /// Size in bytes, 0 if not said.
+    pub size: u64,
+    /// It is code.
+    pub function: bool,
+    /// Other code objects and programs may name it.
+    pub global: bool,
+}
+
+/// A code object in memory.
+pub struct Loaded {
+    /// What messages call it.
+    pub name: String,
+    /// The linked file: debug information is read from it when it is needed.
+    pub file: Vec<u8>,
+    /// What it was made for.
+    pub target_id: TargetId,
+    /// Code object version.
+    pub version: u8,
+    /// Address in memory less address in the file.
+    pub bias: u64,
+    /// Its kernels.
+    pub kernels: Vec<Arc<Kernel>>,
+    /// Its variables and functions, lowest address first.
+    pub symbols: Vec<Symbol>,
+    /// Its code may read TRAPSTS, and so see which float exceptions have occurred.
+    pub reads_trapsts: bool,
+    /// Its code may have ordered counts: dispatches keep the order of their waves.
+    pub counts_in_order: bool,
+    region: Region,
+}
+
+impl Loaded {
+    /// First address and size.
+    pub fn extent(&self) -> (u64, u64) {
+        (self.region.start(), self.region.len())
+    }
+
+    /// True when an address lies in it.
+    pub fn contains(&self, address: u64) -> bool {
+        let (start, len) = self.extent();
+        address >= start && address - start < len
+    }
+
+    /// The kernel of a name, with or without `.kd`.
+    pub fn kernel(&self, name: &str) -> Option<&Arc<Kernel>> {
+        let name = name.strip_suffix(".kd").unwrap_or(name);
+        self.kernels.iter().find(|k| k.name == name)
+    }
+
+    /// The variable or function of a name.
+    pub fn symbol(&self, name: &str) -> Option<&Symbol> {
+        self.symbols.iter().find(|s| s.name == name)
+    }
+
+    /// The function that an address lies in: the last one that starts at or before it.
+    pub fn function_at(&self, address: u64) -> Option<&Symbol> {
+        let at = self.symbols.partition_point(|s| s.address <= address);
+        let function = self.symbols[..at].iter().rev().find(|s| s.function)?;
+        (function.size == 0 || address - function.address < function.size).then_some(function)
+    }
+}
+
+/// The target a code object says it is for, features included, as a processor of ours.
+pub fn target_of(file: &File<'_>) -> Result<(TargetId, Target), LoadError> {
+    let id = file.target_id().map_err(broken)?;
+    let Some(id) = id else { return fail("it does not say for which processor it is") };
+    let Some(cpu) = target::processor(&id.processor) else {
+        return refuse(
+            LoadErrorKind::Target,
+            format!("it is for {}, which Wavemill cannot run (GFX6 to GFX9 it can)", id.processor),
+        );
+    };
+    let mut target = Target::new(cpu);
+    target.xnack = id.xnack.request();
+    target.sramecc = id.sramecc.request();
+    Ok((id, target))
+}
+
+/// Links a relocatable object; anything else is handed back as it is.
+pub fn linked(name: &str, data: Vec<u8>) -> Result<Vec<u8>, LoadError> {
+    let relocatable = {
+        let file = File::parse(&data).map_err(broken)?;
+        file.kind == Kind::Relocatable
+    };
+    if !relocatable {
+        return Ok(data);
+    }
+    let input = Input { name: name.to_owned(), data: &data };
+    link::link(&[input], &link::Options { allow_undefined: true, ..link::Options::default() })
+        .or_else(|e| fail(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
+}
+
+/// Loads a code object. `externs` are the addresses of symbols it leaves to others.
+pub fn load(
+    memory: &Arc<Allocations>,
+    target: &Target,
+    name: &str,
+    data: Vec<u8>,
+    externs: &HashMap<String, u64>,
+) -> Result<Loaded, LoadError> {
+    let data = linked(name, data)?;
+    let file = File::parse(&data).map_err(broken)?;
+    if !matches!(file.kind, Kind::Shared | Kind::Executable) {
+        return fail("it is neither a shared nor a relocatable object");
+    }
+    let (id, theirs) = target_of(&file)?;
+    check_target(target, &theirs, &id)?;
+    let (region, bias) = map_segments(memory, &file, name)?;
+    let symbols = file.dynamic_symbols().map_err(broken)?;
+    for relocation in file.dynamic_relocations().map_err(broken)? {
+        relocate(&region, bias, &relocation, &symbols, externs)?;
+    }
+    let calls = makes_calls(&file, target);
+    let kernels = kernels(&file, bias, target, calls)?;
+    let mut places: Vec<Symbol> = file
+        .symbols
+        .iter()
+        .filter(|s| {
+            s.section != 0
+                && !s.name.is_empty()
+                && matches!(s.ty, STT_OBJECT | STT_FUNC | elf::STT_AMDGPU_HSA_KERNEL)
+        })
+        .filter(|s| !s.name.ends_with(".kd"))
+        .map(|s| Symbol {
+            name: s.name.to_owned(),
+            address: s.value.wrapping_add(bias),
+            size: s.size,
+            function: s.ty != STT_OBJECT,
+            global: s.binding != STB_LOCAL,
+        })
+        .collect();
+    // A kernel of assembly source need not be declared a function.
+    for kernel in &kernels {
+        if !places.iter().any(|p| p.function && p.address == kernel.entry) {
+            let name = kernel.name.clone();
+            places.push(Symbol { name, address: kernel.entry, size: 0, function: true, global: false });
+        }
+    }
+    places.sort_by_key(|s| s.address);
+    let version = file.version();
+    let code = || file.segments.iter().filter(|s| s.ty == PT_LOAD && s.flags & PF_X != 0);
+    let reads_trapsts = code().any(|s| scan::reads_trapsts(s.data, target.level()));
+    let counts_in_order = code().any(|s| scan::counts_in_order(s.data, target.level()));
+    let loaded = Loaded {
+        name: name.to_owned(),
+        target_id: id,
+        version,
+        bias,
+        kernels,
+        symbols: places,
+        reads_trapsts,
+        counts_in_order,
+        region,
+        file: Vec::new(),
+    };
+    drop(file);
+    Ok(Loaded { file: data, ..loaded })
+}
+
+/// A code object runs on the processor it names, with the features it names.
+fn check_target(ours: &Target, theirs: &Target, id: &TargetId) -> Result<(), LoadError> {
+    if ours.cpu != theirs.cpu {
+        return refuse(
+            LoadErrorKind::Target,
+            format!("it is for {}, the GPU is {}", theirs.cpu.name, ours.cpu.name),
+        );
+    }
+    let features = [("xnack", id.xnack, ours.xnack), ("sramecc", id.sramecc, ours.sramecc)];
+    for (name, wanted, have) in features {
+        let clash = matches!((wanted, have), (Setting::On, Some(false)) | (Setting::Off, Some(true)));
+        if clash {
+            return refuse(
+                LoadErrorKind::Target,
+                format!("it needs {name} {}", if wanted == Setting::On { "on" } else { "off" }),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Copies the loadable segments. Returns the memory and the distance from the file's addresses to it.
+fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Result<(Region, u64), LoadError> {
+    let loads: Vec<_> = file.segments.iter().filter(|s| s.ty == PT_LOAD && s.memory_size > 0).collect();
+    let Some(low) = loads.iter().map(|s| s.address).min() else {
+        return fail("it has no segment to load");
+    };
+    let low = low & !0xfff;
+    let mut high = low;
+    for (number, s) in loads.iter().enumerate() {
+        let end = s.address.checked_add(s.memory_size).filter(|e| e - low <= MAX_SPAN);
+        let Some(end) = end else {
+            return fail(format!(
+                "segment {number} of {:#x} bytes at {:#x} is too far out",
+                s.memory_size, s.address
+            ));
+        };
+        if s.data.len() as u64 > s.memory_size {
+            return fail(format!("segment {number} has more bytes in the file than in memory"));
+        }
+        high = high.max(end);
+    }
+    let region = memory.map(high - low, name).or_else(|e| refuse(LoadErrorKind::Memory, e.to_string()))?;
+    let bias = region.start().wrapping_sub(low);
+    for s in &loads {
+        region.write(s.address - low, s.data);
+    }
+    // Segments share pages in the file's layout but not addresses; one that overlaps another is an error here.
+    for s in &loads {
+        let what = match s.flags & 7 {
+            f if f & 1 != 0 => "code",
+            f if f & PF_W != 0 => "data",
+            _ => "constants",
+        };
+        let start = s.address.wrapping_add(bias);
+        let label = format!("the {what} of {name}");
+        memory
+            .announce(start, s.memory_size, s.flags & PF_W != 0, Use::Code, &label)
+            .or_else(|_| fail(format!("its segments overlap at {:#x}", s.address)))?;
+    }
+    Ok((region, bias))
+}
+
+/// Applies one dynamic relocation (AMDGPU guide, "Relocation Records").
+fn relocate(
+    region: &Region,
+    bias: u64,
+    r: &Relocation,
+    symbols: &[read::Symbol<'_>],
+    externs: &HashMap<String, u64>,
+) -> Result<(), LoadError> {
+    if r.ty == elf::R_AMDGPU_NONE {
+        return Ok(());
+    }
+    let place = r.offset.wrapping_add(bias);
+    let value = if r.ty == elf::R_AMDGPU_RELATIVE64 {
+        bias.wrapping_add_signed(r.addend)
+    } else {
+        let Some(symbol) = symbols.get(r.symbol as usize) else {
+            return fail(format!(
+                "the relocation at {:#x} means symbol {}, which does not exist",
+                r.offset, r.symbol
+            ));
+        };
+        let address = match symbol.section {
+            SHN_UNDEF if r.symbol == 0 => bias,
+            SHN_UNDEF => match externs.get(symbol.name) {
+                Some(&address) => address,
+                None if symbol.binding == STB_WEAK => 0,
+                None => {
+                    return refuse(
+                        LoadErrorKind::Undefined,
+                        format!("nobody defines the symbol {}", symbol.name),
+                    );
+                }
+            },
+            SHN_ABS => symbol.value,
+            _ => symbol.value.wrapping_add(bias),
+        };
+        address.wrapping_add_signed(r.addend)
+    };
+    let relative = value.wrapping_sub(place);
+    let (bits, size) = match r.ty {
+        elf::R_AMDGPU_ABS32_LO | elf::R_AMDGPU_ABS32 => (value, 4),
+        elf::R_AMDGPU_ABS32_HI => (value >> 32, 4),
+        elf::R_AMDGPU_ABS64 | elf::R_AMDGPU_RELATIVE64 => (value, 8),
+        elf::R_AMDGPU_REL32 | elf::R_AMDGPU_REL32_LO => (relative, 4),
+        elf::R_AMDGPU_REL32_HI => (relative >> 32, 4),
+        elf::R_AMDGPU_REL64 => (relative, 8),
+        other => {
+            return fail(format!("a loader cannot apply the relocation of type {other} at {:#x}", r.offset));
+        }
+    };
+    if !region.write(place.wrapping_sub(region.start()), &bits.to_le_bytes()[..size]) {
+        return fail(format!("the relocation at {:#x} is outside the segments", r.offset));
+    }
+    Ok(())
+}
+
+/// Whether there is an S_SWAPPC_B64 or S_CALL_B64 in the code. Compilers state the stack of functions that call
+/// themselves as if they did not, so kernels of such files get some more.
+fn makes_calls(file: &File<'_>, target: &Target) -> bool {
+    let swappc = if target.level().is_vi_plus() { 0x1e } else { 0x21 };
+    let call = |word: u32| {
+        (word & 0xff80_ff00) == 0xbe80_0000 | swappc << 8
+            || target.level().is_gfx9() && (word & 0xff80_0000) == 0xba80_0000
+    };
+    let mut code = file.sections.iter().filter(|s| s.flags & SHF_EXECINSTR != 0);
+    code.any(|s| s.data.chunks_exact(4).any(|w| call(u32::from_le_bytes([w[0], w[1], w[2], w[3]]))))
+}
+
+fn kernels(file: &File<'_>, bias: u64, target: &Target, calls: bool) -> Result<Vec<Arc<Kernel>>, LoadError> {
+    let found = file.kernels().map_err(broken)?;
+    let metadata = file.kernel_metadata().map_err(broken)?;
+    let by_symbol = |symbol: &str, name: &str| metadata.iter().find(|m| m.symbol == symbol || m.name == name);
+    let mut kernels = Vec::with_capacity(found.len());
+    for k in &found {
+        let Some(entry) = k.entry else { continue };
+        let object = k.symbol.value.wrapping_add(bias);
+        let meta = by_symbol(k.symbol.name, k.name);
+        let mut kernel = Kernel::new(k.name, object, entry.wrapping_add(bias), &k.form, meta, target);
+        kernel.setup.dynamic_stack |= calls && kernel.setup.private_bytes > 0;
+        kernels.push(Arc::new(kernel));
+    }
+    Ok(kernels)
+}

@@ -1,0 +1,378 @@
+//! The memory of the device: allocations with names, known to the waves.
+//!
+//! GPU addresses are host addresses. Every [`Region`] is host memory that is only backed where it is touched, so a
+//! large one costs nothing until used. Its name is what a fault report calls it.
+
+use crate::pins::Pins;
+use crate::reclaim::{Reclaimer, Running};
+use memmap2::{MmapOptions, MmapRaw};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_wave::Memory;
+
+/// What an allocation is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Use {
+    /// Buffers.
+    Device,
+    /// Kernel arguments.
+    Kernarg,
+    /// Backing memory of private segments.
+    Scratch,
+    /// Loaded code objects.
+    Code,
+    /// Queues, packets, signals.
+    Queue,
+    /// Memory of the host program.
+    Host,
+}
+
+impl Use {
+    /// A word for reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Use::Device => "device memory",
+            Use::Kernarg => "kernel arguments",
+            Use::Scratch => "scratch",
+            Use::Code => "code",
+            Use::Queue => "queue memory",
+            Use::Host => "host memory",
+        }
+    }
+}
+
+/// What is known about an allocation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Allocation {
+    /// First address.
+    pub start: u64,
+    /// Size in bytes.
+    pub len: u64,
+    /// Waves may write it.
+    pub writable: bool,
+    /// What it is for.
+    pub usage: Use,
+    /// What reports call it.
+    pub name: String,
+}
+
+impl Allocation {
+    /// One past the last address.
+    pub fn end(&self) -> u64 {
+        self.start.saturating_add(self.len)
+    }
+}
+
+/// Why there is no such memory.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MemoryError(pub String);
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+/// Where an address lies with respect to the nearest allocation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Nearest {
+    /// The allocation.
+    pub allocation: Allocation,
+    /// Bytes from its start to the address (negative in front of it).
+    pub offset: i128,
+}
+
+impl fmt::Display for Nearest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let a = &self.allocation;
+        let len = i128::from(a.len);
+        match self.offset {
+            o if o < 0 => write!(f, "{} bytes before", -o)?,
+            o if o >= len => write!(f, "{} bytes past the end of", o - len)?,
+            o => write!(f, "{o} bytes into")?,
+        }
+        write!(f, " {} ({}, {} bytes at {:#x}", a.name, a.usage.name(), a.len, a.start)?;
+        f.write_str(if a.writable { ")" } else { ", read-only)" })
+    }
+}
+
+/// All allocations that a device's waves see.
+#[derive(Default)]
+pub struct Allocations {
+    memory: Memory,
+    named: RwLock<BTreeMap<u64, Allocation>>,
+    reclaimer: Arc<Reclaimer>,
+    pins: Mutex<Pins>,
+}
+
+impl Allocations {
+    /// None yet. Devices that share memory share the reclaimer, too: what one of them frees, another may be using.
+    pub fn sharing(reclaimer: &Arc<Reclaimer>) -> Allocations {
+        Allocations { reclaimer: reclaimer.clone(), ..Allocations::default() }
+    }
+
+    /// What waves see.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Zeroed memory of at least `len` bytes that starts at a multiple of 4 KiB. Of length 0, it takes one byte.
+    pub fn allocate(
+        self: &Arc<Self>,
+        len: u64,
+        usage: Use,
+        name: impl Into<String>,
+    ) -> Result<Region, MemoryError> {
+        let name = name.into();
+        let region = self.map(len, &name)?;
+        self.announce(region.start(), len.max(1), true, usage, &name)?;
+        Ok(region)
+    }
+
+    /// Memory that waves do not see until parts of it are announced.
+    pub fn map(self: &Arc<Self>, len: u64, name: &str) -> Result<Region, MemoryError> {
+        let too_much =
+            |e: &dyn fmt::Display| MemoryError(format!("no {len} bytes of memory for {name}: {e}"));
+        let size = usize::try_from(len.max(1)).map_err(|e| too_much(&e))?;
+        if size > isize::MAX as usize {
+            return Err(too_much(&"beyond the address space"));
+        }
+        let map = MmapOptions::new().len(size).no_reserve_swap().map_anon().map_err(|e| too_much(&e))?;
+        Ok(Region { map: Some(MmapRaw::from(map)), len, owner: self.clone() })
+    }
+
+    /// Makes part of a region visible to waves.
+    pub fn announce(
+        &self,
+        start: u64,
+        len: u64,
+        writable: bool,
+        usage: Use,
+        name: &str,
+    ) -> Result<(), MemoryError> {
+        // SAFETY: the caller's region keeps the pages mapped; dropping it withdraws them first and unmaps them only
+        // when no wave runs. Host code accesses them through raw pointers only.
+        unsafe { self.register(start, len, writable, usage, name) }
+    }
+
+    /// Makes host memory visible to waves.
+    ///
+    /// # Safety
+    /// As for [`Memory::add`]: the memory must stay valid until it is withdrawn and no wave runs that saw it.
+    pub unsafe fn register(
+        &self,
+        start: u64,
+        len: u64,
+        writable: bool,
+        usage: Use,
+        name: &str,
+    ) -> Result<(), MemoryError> {
+        {
+            // What the program had pinned here is no longer its own.
+            let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+            let end = start.saturating_add(len);
+            if pins.cut(start, end) {
+                self.show_pins(&mut pins, start, end)?;
+            }
+        }
+        // SAFETY: promised by the caller.
+        unsafe { self.add(start, start, len, writable, usage, name) }
+    }
+
+    /// Makes host memory at `host` visible to waves at `start`.
+    ///
+    /// # Safety
+    /// As for [`Allocations::register`], of the memory at `host`.
+    pub unsafe fn add(
+        &self,
+        start: u64,
+        host: u64,
+        len: u64,
+        writable: bool,
+        usage: Use,
+        name: &str,
+    ) -> Result<(), MemoryError> {
+        // SAFETY: promised by the caller.
+        unsafe { self.memory.add_at(start, host, len, writable) }
+            .map_err(|e| MemoryError(format!("{name} at {start:#x}, {len} bytes: {e:?}")))?;
+        let allocation = Allocation { start, len, writable, usage, name: name.to_owned() };
+        self.named.write().unwrap_or_else(PoisonError::into_inner).insert(start, allocation);
+        Ok(())
+    }
+
+    /// Waves no longer see the allocation that starts here.
+    pub fn withdraw(&self, start: u64) -> Option<Allocation> {
+        self.memory.remove(start)?;
+        self.named.write().unwrap_or_else(PoisonError::into_inner).remove(&start)
+    }
+
+    /// The allocation an address lies in.
+    pub fn find(&self, address: u64) -> Option<Allocation> {
+        let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        named.range(..=address).next_back().map(|(_, a)| a).filter(|a| address < a.end()).cloned()
+    }
+
+    /// The allocation nearest to an address. Scratch and the like lie where a program does not look; they are only
+    /// named when the address is in them.
+    pub fn nearest(&self, address: u64) -> Option<Nearest> {
+        let named = self.named.read().unwrap_or_else(PoisonError::into_inner);
+        let distance = |a: &Allocation| match address {
+            x if x < a.start => a.start - x,
+            x => x.saturating_sub(a.end() - 1),
+        };
+        let best = named.values().min_by_key(|a| distance(a))?;
+        Some(Nearest { offset: i128::from(address) - i128::from(best.start), allocation: best.clone() })
+    }
+
+    /// Every allocation, lowest address first.
+    pub fn list(&self) -> Vec<Allocation> {
+        self.named.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Makes host memory that the program owns visible to waves. Ranges may overlap one another.
+    ///
+    /// # Safety
+    /// As for [`Memory::add`], until [`Allocations::unpin`].
+    pub unsafe fn pin(&self, start: u64, len: u64) -> Result<(), MemoryError> {
+        let end = start.checked_add(len).filter(|_| len > 0);
+        let end = end.ok_or_else(|| MemoryError(format!("{len} bytes at {start:#x} are no memory")))?;
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        pins.add(start, end);
+        self.show_pins(&mut pins, start, end)
+    }
+
+    /// Takes one [`Allocations::pin`] back; false when there is none.
+    pub fn unpin(&self, start: u64, len: u64) -> bool {
+        let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = start.saturating_add(len);
+        pins.remove(start, end) && self.show_pins(&mut pins, start, end).is_ok()
+    }
+
+    /// Brings what waves see of pinned memory up to date around a range.
+    fn show_pins(&self, pins: &mut Pins, start: u64, end: u64) -> Result<(), MemoryError> {
+        for old in pins.hide(start, end) {
+            self.withdraw(old);
+        }
+        let others: Vec<(u64, u64)> = self.memory.ranges().iter().map(|r| (r.start, r.end)).collect();
+        for (from, to) in pins.show(start, end, &others) {
+            // SAFETY: only what `pin` was promised to be valid is shown, until the last `unpin` of it.
+            unsafe { self.add(from, from, to - from, true, Use::Host, "memory of the program") }?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn running(&self) -> Running<'_> {
+        self.reclaimer.running()
+    }
+}
+
+/// Memory that is freed when this is dropped.
+pub struct Region {
+    map: Option<MmapRaw>,
+    len: u64,
+    owner: Arc<Allocations>,
+}
+
+impl Region {
+    /// First address.
+    pub fn start(&self) -> u64 {
+        self.map.as_ref().map_or(0, |m| m.as_mut_ptr() as u64)
+    }
+
+    /// Size in bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// True when it was asked for with length 0.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    fn place(&self, offset: u64, len: usize) -> Option<*mut u8> {
+        let end = offset.checked_add(len as u64)?;
+        let map = self.map.as_ref().filter(|_| end <= self.len)?;
+        Some(map.as_mut_ptr().wrapping_add(offset as usize))
+    }
+
+    /// Copies bytes in; false, and nothing copied, when they do not fit.
+    pub fn write(&self, offset: u64, bytes: &[u8]) -> bool {
+        let Some(to) = self.place(offset, bytes.len()) else { return false };
+        // SAFETY: `place` checked that the bytes are inside the mapping, which nobody has references to.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        true
+    }
+
+    /// Copies bytes out; false, and nothing copied, when they are not all inside.
+    pub fn read(&self, offset: u64, out: &mut [u8]) -> bool {
+        let Some(from) = self.place(offset, out.len()) else { return false };
+        // SAFETY: as in `write`.
+        unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+        true
+    }
+
+    /// The aligned word at an offset, which waves may change at any time.
+    pub fn word(&self, offset: u64) -> Option<&AtomicU64> {
+        let place = self.place(offset, 8).filter(|p| p.addr() % 8 == 0)?;
+        // SAFETY: `place` checked that the word is inside the mapping, which lives as long as `self`; atomic accesses
+        // may meet those of waves.
+        Some(unsafe { AtomicU64::from_ptr(place.cast()) })
+    }
+
+    /// A copy of all bytes.
+    pub fn to_vec(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.len as usize];
+        self.read(0, &mut bytes);
+        bytes
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        let (start, end) = (self.start(), self.start() + self.len.max(1));
+        let inside: Vec<u64> = {
+            let named = self.owner.named.read().unwrap_or_else(PoisonError::into_inner);
+            named.range(start..end).map(|(&s, _)| s).collect()
+        };
+        for part in inside {
+            self.owner.withdraw(part);
+        }
+        if let Some(map) = self.map.take() {
+            self.owner.reclaimer.retire(map);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_the_nearest_allocation() {
+        let all = Arc::new(Allocations::default());
+        let a = all.allocate(100, Use::Device, "argument 0").unwrap();
+        let past = all.nearest(a.start() + 104).unwrap().to_string();
+        assert!(past.starts_with("4 bytes past the end of argument 0 (device memory, 100 bytes"), "{past}");
+        let before = all.nearest(a.start() - 8).unwrap().to_string();
+        assert!(before.starts_with("8 bytes before argument 0"), "{before}");
+        assert!(a.write(96, &[1, 2, 3, 4]) && !a.write(97, &[1, 2, 3, 4]));
+        assert_eq!(a.to_vec()[95..], [0, 1, 2, 3, 4]);
+        drop(a);
+        assert!(all.list().is_empty() && all.nearest(0).is_none());
+    }
+
+    #[test]
+    fn freed_memory_stays_mapped_while_waves_run() {
+        let reclaimer = Arc::new(Reclaimer::default());
+        let all = Arc::new(Allocations::sharing(&reclaimer));
+        let running = all.running();
+        drop(all.allocate(1 << 34, Use::Device, "16 GiB, untouched").unwrap());
+        assert_eq!(reclaimer.waiting(), 1);
+        drop(running);
+        assert_eq!(reclaimer.waiting(), 0);
+    }
+}

@@ -1,0 +1,706 @@
+//! Running the work-groups of a dispatch on host threads.
+//!
+//! A work-group runs on one thread at a time, its waves in turn. What spins is preempted: a work-group that used up
+//! its turns without a wave ending or reaching a barrier is parked, and another one runs, started in order or parked
+//! before. So a wave may wait for what a later work-group, another dispatch or the host will write.
+//!
+//! A wave whose scalar state is the same after a turn as before it most likely waits. Its work-group is parked at
+//! once, a new one is started instead if there is room, and its next turns are short: a barrier across a grid of
+//! hundreds of work-groups costs each of them a few hundred instructions. A wrong guess costs time, nothing else.
+//!
+//! Work-groups whose waves wait for their turn at an ordered counter are not tried before it has come.
+
+use crate::control::{Callback, Control, Host};
+use crate::launch::Plan;
+use crate::memory::Allocations;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use wavemill_isa::Target;
+use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Order, Wave};
+
+/// Instructions a wave may execute before the next one of its work-group has its turn.
+const BUDGET: u64 = 16384;
+/// The same for the first turns after progress, which show whether a work-group waits.
+const FIRST_BUDGET: u64 = 2048;
+/// The same for work-groups that wait.
+const WAITING_BUDGET: u64 = 256;
+/// Turns of all its waves without progress after which a work-group is parked.
+const TURNS: u32 = 6;
+
+/// Why a dispatch was stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// A wave did something it must not.
+    Fault(Fault),
+    /// S_TRAP that only the runtime's own trap handler deals with.
+    Trap(u8),
+    /// S_TRAP 1, the HSA debugtrap, with its argument: what v0 holds in the first active lane.
+    Debugtrap(u32),
+    /// Exceptions that the kernel lets trap, as bits of TRAPSTS.
+    Exception(u32),
+    /// S_SETHALT, and nothing can resume the wave.
+    Halt,
+    /// The time allowed is over.
+    Timeout(Duration),
+    /// Whoever asked for it does not want it any more.
+    Cancelled,
+    /// The emulator itself failed; it has printed a message.
+    Internal,
+}
+
+/// Where a dispatch was stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stop {
+    /// Why.
+    pub cause: Cause,
+    /// Work-group.
+    pub group: [u32; 3],
+    /// Its size in work-items.
+    pub group_size: [u32; 3],
+    /// Wave in the work-group.
+    pub wave: u32,
+    /// Waves of the work-group.
+    pub waves: u32,
+    /// Address of the instruction.
+    pub pc: u64,
+    /// EXEC.
+    pub exec: u64,
+}
+
+/// What came of a dispatch.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outcome {
+    /// Instructions executed.
+    pub counters: Counters,
+    /// CPU time of all threads.
+    pub cpu_ns: u64,
+    /// Waves that ran to their end.
+    pub waves: u64,
+    /// Where it was stopped, if it was.
+    pub stop: Option<Stop>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    Barrier,
+    Ended,
+}
+
+/// A work-group under way.
+struct Group {
+    slot: u32,
+    id: [u32; 3],
+    size: [u32; 3],
+    shared: GroupShared,
+    /// More than the work-group has when an earlier one was larger; `states` counts.
+    waves: Vec<Wave>,
+    states: Vec<State>,
+    /// What its waves looked like after the last turn without progress.
+    mark: u64,
+    /// They looked the same before it.
+    waits: bool,
+    /// How often it was parked since a wave ended or reached a barrier: the more often, the shorter its turns.
+    parked: u32,
+    /// How many of the host's traps its waves have been told of.
+    host_traps: u64,
+}
+
+impl Drop for Group {
+    /// Waves that were stopped do not wait any more.
+    fn drop(&mut self) {
+        self.waves.iter_mut().for_each(|w| w.abandon(&self.shared));
+    }
+}
+
+impl Group {
+    /// The scalar state of the waves that can run, condensed.
+    fn fingerprint(&self) -> u64 {
+        let mut hash = 0u64;
+        let mut mix = |v: u64| hash = (hash.rotate_left(5) ^ v).wrapping_mul(0x517c_c1b7_2722_0a95);
+        for (wave, _) in self.waves.iter().zip(&self.states).filter(|(_, s)| **s == State::Ready) {
+            mix(wave.pc << 1 | u64::from(wave.scc));
+            (0..128).step_by(2).for_each(|code| mix(wave.sgpr64(code)));
+        }
+        hash
+    }
+}
+
+impl Group {
+    fn waiting(&self) -> impl Iterator<Item = &Wave> {
+        self.waves.iter().zip(&self.states).filter(|(_, s)| **s == State::Ready).map(|(w, _)| w)
+    }
+
+    /// Nothing can go on before its turn at an ordered counter has come.
+    fn awaits_turn(&self) -> bool {
+        self.waiting().next().is_some() && self.waiting().all(|w| w.awaited_turn().is_some())
+    }
+}
+
+enum Ran {
+    Finished,
+    Parked,
+    Stopped,
+}
+
+#[derive(Default)]
+struct Shared {
+    parked: VecDeque<Group>,
+    /// Work-groups that wait for their turn at an ordered counter, by the place of their first wave. They cannot go on
+    /// before earlier ones, so nobody tries.
+    ordered: BTreeMap<u64, Group>,
+    /// Work-groups that ended: their memory serves the next.
+    spare: Vec<Group>,
+    slots: u32,
+    /// Turns of parked work-groups since a new one was started.
+    turns: usize,
+    /// The last work-group that was parked waits for something: perhaps for one that has not been started.
+    starve: bool,
+    workers: usize,
+    outcome: Outcome,
+}
+
+/// One dispatch being run.
+pub(crate) struct Job {
+    plan: Plan,
+    target: Target,
+    engine: Arc<dyn Engine>,
+    memory: Arc<Allocations>,
+    global: Arc<Global>,
+    order: Option<Arc<Order>>,
+    deadline: Option<(Instant, Duration)>,
+    next: AtomicU64,
+    parked: AtomicUsize,
+    stopped: AtomicBool,
+    /// Set from outside.
+    cancel: Arc<AtomicBool>,
+    /// CPU time is measured.
+    timed: bool,
+    /// Free threads help jobs of higher priority first.
+    priority: u32,
+    /// Whom to tell, from when on, that the dispatch takes long.
+    slow: Option<(Instant, Callback)>,
+    told: AtomicBool,
+    host: Option<Arc<dyn Host>>,
+    shared: Mutex<Shared>,
+    idle: Condvar,
+}
+
+/// What a worker has of its own.
+#[derive(Default)]
+struct Local {
+    spare: Option<Group>,
+    counters: Counters,
+    waves: u64,
+}
+
+/// CPU time this thread has used.
+fn thread_cpu_ns() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+impl Job {
+    pub(crate) fn new(
+        plan: Plan,
+        target: Target,
+        engine: Arc<dyn Engine>,
+        memory: Arc<Allocations>,
+        global: Arc<Global>,
+        timeout: Option<Duration>,
+    ) -> Job {
+        let deadline = timeout.and_then(|t| Some((Instant::now().checked_add(t)?, t)));
+        Job {
+            order: plan.ordered.then(Arc::default),
+            plan,
+            target,
+            engine,
+            memory,
+            global,
+            deadline,
+            next: AtomicU64::new(0),
+            parked: AtomicUsize::new(0),
+            stopped: AtomicBool::new(false),
+            cancel: Arc::default(),
+            timed: true,
+            priority: 0,
+            slow: None,
+            told: AtomicBool::new(false),
+            host: None,
+            shared: Mutex::default(),
+            idle: Condvar::new(),
+        }
+    }
+
+    /// The same job, as a queue wants it.
+    pub(crate) fn controlled(mut self, control: &Control<'_>) -> Job {
+        self.cancel = control.stop.clone();
+        self.timed = control.timed;
+        self.priority = control.priority;
+        self.slow = control.slow.map(|(after, tell)| (Instant::now() + after, tell.clone()));
+        self.host = control.host.cloned();
+        self
+    }
+
+    fn cpu_ns(&self) -> u64 {
+        if self.timed { thread_cpu_ns() } else { 0 }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many threads can work on it.
+    pub(crate) fn width(&self) -> u64 {
+        self.plan.group_count()
+    }
+
+    /// Runs work-groups until none is left for this thread.
+    pub(crate) fn work(&self) {
+        self.lock().workers += 1;
+        let mut worker = Worker { job: self, local: Local::default(), began: self.cpu_ns() };
+        let local = &mut worker.local;
+        while !self.stopped.load(Ordering::Relaxed) {
+            let Some(mut group) = self.take(local) else { break };
+            match self.run_group(&mut group, local) {
+                Ran::Finished => local.spare = Some(group),
+                Ran::Parked => self.park(group),
+                Ran::Stopped => break,
+            }
+        }
+    }
+
+    /// Waits for all threads, and tells what came of it.
+    pub(crate) fn finish(&self) -> Outcome {
+        let mut shared = self.lock();
+        while shared.workers > 0 {
+            shared = self.idle.wait(shared).unwrap_or_else(PoisonError::into_inner);
+        }
+        std::mem::take(&mut shared.outcome)
+    }
+
+    /// A work-group whose turn at an ordered counter has come.
+    fn take_turn(&self, order: &Order) -> Option<Group> {
+        let mut shared = self.lock();
+        let place = order.find(|(counter, place)| {
+            let (first, group) = shared.ordered.range(..=place).next_back()?;
+            let mut waves = group.waiting();
+            waves.any(|w| w.place == place && w.awaited_turn() == Some(counter)).then_some(*first)
+        })?;
+        shared.ordered.remove(&place)
+    }
+
+    /// The next work-group to run: a new one, or when some are parked, each of them in turn before a new one.
+    fn take(&self, local: &mut Local) -> Option<Group> {
+        if let Some(group) = self.order.as_ref().and_then(|order| self.take_turn(order)) {
+            return Some(group);
+        }
+        if self.parked.load(Ordering::Acquire) > 0 {
+            let mut shared = self.lock();
+            let turn_is_new = shared.starve || shared.turns >= shared.parked.len();
+            if turn_is_new && let Some(group) = self.start_next(local, &mut shared) {
+                shared.turns = 0;
+                return Some(group);
+            }
+            if let Some(group) = shared.parked.pop_front() {
+                self.parked.fetch_sub(1, Ordering::Release);
+                shared.turns += 1;
+                return Some(group);
+            }
+        }
+        if let Some(mut group) = local.spare.take() {
+            if let Some(index) = self.claim() {
+                self.start(&mut group, index);
+                return Some(group);
+            }
+            local.spare = Some(group);
+        }
+        let mut shared = self.lock();
+        let new = self.start_next(local, &mut shared);
+        new.or_else(|| {
+            let group = shared.parked.pop_front()?;
+            self.parked.fetch_sub(1, Ordering::Release);
+            Some(group)
+        })
+        .or_else(|| {
+            // Others run those whose turn it is. Somebody has to look at the time meanwhile.
+            drop(shared);
+            std::thread::yield_now();
+            self.lock().ordered.pop_first().map(|(_, group)| group)
+        })
+    }
+
+    /// The number of the next work-group that has not been started.
+    fn claim(&self) -> Option<u64> {
+        // Near the end every thread adds one too many; the count cannot come near overflow.
+        let total = self.plan.group_count();
+        if self.next.load(Ordering::Relaxed) >= total {
+            return None;
+        }
+        Some(self.next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < total)
+    }
+
+    fn start_next(&self, local: &mut Local, shared: &mut Shared) -> Option<Group> {
+        let mut group = local.spare.take().or_else(|| shared.spare.pop());
+        if group.is_none() && shared.slots < self.plan.resident {
+            group = Some(Group {
+                slot: shared.slots,
+                id: [0; 3],
+                size: [0; 3],
+                shared: GroupShared::new(self.plan.lds),
+                waves: Vec::new(),
+                states: Vec::new(),
+                mark: 0,
+                waits: false,
+                parked: 0,
+                host_traps: 0,
+            });
+            shared.slots += 1;
+        }
+        let mut group = group?;
+        match self.claim() {
+            Some(index) => {
+                self.start(&mut group, index);
+                Some(group)
+            }
+            None => {
+                shared.spare.push(group);
+                None
+            }
+        }
+    }
+
+    /// Makes a work-group's waves ready to run.
+    fn start(&self, group: &mut Group, index: u64) {
+        let plan = &self.plan;
+        group.id = plan.group_id(index);
+        group.size = plan.group_size(group.id);
+        group.shared.lds.clear();
+        group.shared.scratch_base = plan.scratch.base;
+        group.shared.global = self.global.clone();
+        group.shared.order = self.order.clone();
+        let count = Plan::wave_count(group.size);
+        while group.waves.len() < count as usize {
+            group.waves.push(Wave::new(&self.target, plan.kernel.setup.shape));
+        }
+        for (i, wave) in group.waves.iter_mut().take(count as usize).enumerate() {
+            plan.start(wave, group.id, group.size, i as u32, group.slot);
+        }
+        group.states.clear();
+        group.states.resize(count as usize, State::Ready);
+        group.mark = 0;
+        group.waits = false;
+        group.parked = 0;
+        group.host_traps = plan.traps.host.latest().0;
+    }
+
+    /// Tells the waves of a trap that the host has asked for.
+    fn host_trap(&self, group: &mut Group) {
+        let (count, id) = self.plan.traps.host.latest();
+        if count != group.host_traps {
+            group.host_traps = count;
+            let waves = group.waves.iter_mut().zip(&group.states);
+            waves.filter(|(_, s)| **s != State::Ended).for_each(|(wave, _)| wave.host_trap(id));
+        }
+    }
+
+    fn park(&self, group: Group) {
+        let mut shared = self.lock();
+        if self.order.is_some() && group.awaits_turn() {
+            let first = group.waves[0].place;
+            shared.ordered.insert(first, group);
+            return;
+        }
+        let alone = shared.parked.is_empty();
+        let waits = group.waits;
+        shared.starve = waits || group.parked > 2;
+        shared.parked.push_back(group);
+        self.parked.fetch_add(1, Ordering::Release);
+        drop(shared);
+        if waits && alone {
+            // Whatever it waits for needs the processor more.
+            std::thread::yield_now();
+        }
+    }
+
+    fn run_group(&self, group: &mut Group, local: &mut Local) -> Ran {
+        let mut idle_turns = 0;
+        loop {
+            if self.out_of_time(group) {
+                return Ran::Stopped;
+            }
+            self.host_trap(group);
+            let mut progress = false;
+            let mut asleep = true;
+            let budget = match (group.waits, idle_turns) {
+                (true, _) => WAITING_BUDGET,
+                (false, ..2) => FIRST_BUDGET,
+                (false, _) => (BUDGET >> group.parked.min(8)).max(FIRST_BUDGET),
+            };
+            for i in 0..group.states.len() {
+                if group.states[i] != State::Ready {
+                    continue;
+                }
+                if self.stopped.load(Ordering::Relaxed) {
+                    Self::count(group, local);
+                    return Ran::Stopped;
+                }
+                let wave = &mut group.waves[i];
+                let before = wave.counters.total();
+                let event = loop {
+                    match self.engine.run(wave, &group.shared, self.memory.memory(), budget) {
+                        // A message tells the host that a signal has changed; the wave goes on.
+                        Event::Message { .. } => {
+                            if let Some(host) = &self.host {
+                                host.message();
+                            }
+                            if wave.counters.total() - before >= budget {
+                                break Event::Preempted;
+                            }
+                        }
+                        Event::Trap(id) if self.plan.kernel.setup.ignores_trap(id) => {
+                            if wave.counters.total() - before >= budget {
+                                break Event::Preempted;
+                            }
+                        }
+                        event => break event,
+                    }
+                };
+                match event {
+                    Event::End => {
+                        group.states[i] = State::Ended;
+                        if let Some(order) = &self.order {
+                            order.ended(wave.place);
+                        }
+                        local.counters.add(&wave.counters);
+                        local.waves += 1;
+                        progress = true;
+                    }
+                    Event::Barrier => {
+                        group.states[i] = State::Barrier;
+                        progress = true;
+                    }
+                    Event::Preempted | Event::Message { .. } | Event::Stopped => {
+                        asleep &= wave.counters.total() - before < budget;
+                    }
+                    Event::Fault(fault) => {
+                        let pc = fault.pc;
+                        return self.stop(group, i, local, pc, Cause::Fault(fault));
+                    }
+                    // The PC is behind these instructions, which take four bytes.
+                    Event::Trap(id) => {
+                        let pc = wave.pc.wrapping_sub(4);
+                        let lane = wave.exec().trailing_zeros() as usize & 63;
+                        let cause = match id {
+                            1 => Cause::Debugtrap(wave.vgpr(0).map_or(0, |v| v[lane])),
+                            id => Cause::Trap(id),
+                        };
+                        return self.stop(group, i, local, pc, cause);
+                    }
+                    Event::Exception { trapsts, pc } => {
+                        return self.stop(group, i, local, pc, Cause::Exception(trapsts));
+                    }
+                    Event::Halt => {
+                        let pc = wave.pc.wrapping_sub(4);
+                        return self.stop(group, i, local, pc, Cause::Halt);
+                    }
+                }
+            }
+            // The waves may have stored to a doorbell or to a signal that somebody sleeps on.
+            if let Some(host) = &self.host {
+                host.turn_ended();
+            }
+            let waiting = group.states.iter().filter(|s| **s == State::Barrier).count();
+            let ended = group.states.iter().filter(|s| **s == State::Ended).count();
+            if ended == group.states.len() {
+                return Ran::Finished;
+            }
+            // Waves that ended do not keep others at a barrier.
+            if waiting + ended == group.states.len() {
+                group.states.iter_mut().filter(|s| **s == State::Barrier).for_each(|s| *s = State::Ready);
+            }
+            if progress {
+                idle_turns = 0;
+                group.waits = false;
+                group.mark = 0;
+                group.parked = 0;
+                continue;
+            }
+            idle_turns += 1;
+            let mark = group.fingerprint();
+            group.waits = asleep || mark == group.mark;
+            group.mark = mark;
+            if group.waits || idle_turns >= TURNS >> group.parked.min(8) {
+                group.parked += 1;
+                return Ran::Parked;
+            }
+        }
+    }
+
+    /// Counts what the waves that have not ended have done.
+    fn count(group: &Group, local: &mut Local) {
+        for (wave, _) in group.waves.iter().zip(&group.states).filter(|(_, s)| **s != State::Ended) {
+            local.counters.add(&wave.counters);
+        }
+    }
+
+    fn stop(&self, group: &Group, wave: usize, local: &mut Local, pc: u64, cause: Cause) -> Ran {
+        Self::count(group, local);
+        self.record(group, wave, pc, cause);
+        Ran::Stopped
+    }
+
+    fn record(&self, group: &Group, wave: usize, pc: u64, cause: Cause) {
+        self.stopped.store(true, Ordering::Relaxed);
+        let stop = Stop {
+            cause,
+            group: group.id,
+            group_size: group.size,
+            wave: wave as u32,
+            waves: group.states.len() as u32,
+            pc,
+            exec: group.waves.get(wave).map_or(0, Wave::exec),
+        };
+        self.lock().outcome.stop.get_or_insert(stop);
+    }
+
+    /// Stops the dispatch when its time is over or nobody wants it any more; the report shows a wave of the work-group that noticed.
+    fn out_of_time(&self, group: &Group) -> bool {
+        if let Some((after, tell)) = &self.slow
+            && !self.told.load(Ordering::Relaxed)
+            && Instant::now() >= *after
+        {
+            self.told.store(true, Ordering::Relaxed);
+            tell();
+        }
+        let cause = match self.deadline {
+            _ if self.cancel.load(Ordering::Relaxed) => Cause::Cancelled,
+            Some((deadline, allowed)) if Instant::now() >= deadline => Cause::Timeout(allowed),
+            _ => return false,
+        };
+        let wave = group.states.iter().position(|s| *s == State::Ready).unwrap_or(0);
+        self.record(group, wave, group.waves.get(wave).map_or(0, |w| w.pc), cause);
+        true
+    }
+}
+
+/// A thread's part in a job; tells the job when it is over, whichever way it ends.
+struct Worker<'a> {
+    job: &'a Job,
+    local: Local,
+    began: u64,
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        let mut shared = self.job.lock();
+        if std::thread::panicking() {
+            self.job.stopped.store(true, Ordering::Relaxed);
+            shared.outcome.stop.get_or_insert(Stop {
+                cause: Cause::Internal,
+                group: [0; 3],
+                group_size: [0; 3],
+                wave: 0,
+                waves: 0,
+                pc: 0,
+                exec: 0,
+            });
+        }
+        shared.outcome.counters.add(&self.local.counters);
+        shared.outcome.waves += self.local.waves;
+        shared.outcome.cpu_ns += self.job.cpu_ns().saturating_sub(self.began);
+        shared.spare.extend(self.local.spare.take());
+        shared.workers -= 1;
+        if shared.workers == 0 {
+            self.job.idle.notify_all();
+        }
+    }
+}
+
+/// Threads that help with dispatches.
+pub(crate) struct Pool {
+    shared: Arc<PoolShared>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct PoolShared {
+    state: Mutex<PoolState>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct PoolState {
+    /// Jobs that want helpers, and how many.
+    jobs: VecDeque<(Arc<Job>, u64)>,
+    closing: bool,
+}
+
+impl PoolShared {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Pool {
+    /// `helpers` threads, beside the one that calls `run`.
+    pub(crate) fn new(helpers: usize) -> Pool {
+        let shared = Arc::new(PoolShared::default());
+        // A thread that cannot be had is done without.
+        let threads = (0..helpers).filter_map(|i| {
+            let shared = shared.clone();
+            let builder = std::thread::Builder::new().name(format!("wavemill-{i}"));
+            builder.spawn(move || help(&shared)).ok()
+        });
+        let threads = threads.collect();
+        Pool { shared, threads }
+    }
+
+    /// Runs a job on this thread and the helpers, to its end.
+    pub(crate) fn run(&self, job: Arc<Job>) -> Outcome {
+        let helpers = (job.width() - 1).min(self.threads.len() as u64);
+        if helpers > 0 {
+            let mut state = self.shared.lock();
+            let at = state.jobs.partition_point(|(other, _)| other.priority >= job.priority);
+            state.jobs.insert(at, (job.clone(), helpers));
+            drop(state);
+            self.shared.wake.notify_all();
+        }
+        job.work();
+        if helpers > 0 {
+            self.shared.lock().jobs.retain(|(j, _)| !Arc::ptr_eq(j, &job));
+        }
+        job.finish()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.lock().closing = true;
+        self.shared.wake.notify_all();
+        for thread in self.threads.drain(..) {
+            // A helper that panicked has been reported by its job.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn help(shared: &PoolShared) {
+    let mut state = shared.lock();
+    while !state.closing {
+        let Some((job, wanted)) = state.jobs.pop_front() else {
+            state = shared.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            continue;
+        };
+        if wanted > 1 {
+            // It was the first of the highest priority, and still is.
+            state.jobs.push_front((job.clone(), wanted - 1));
+        }
+        drop(state);
+        // The panic has been recorded in the job; this thread serves the next one.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.work()));
+        state = shared.lock();
+    }
+}

@@ -1,0 +1,24 @@
+//! What a program's runtime needs around the GPUs: agents, memory pools, queues and their packet processors, signals,
+//! executables, memory that processes share.
+//!
+//! [`system`] is a computer with GPUs, built on [`platform`], which all of its queues share. [`queue`] is a queue's
+//! memory, [`processor`] the threads that take its packets, [`packet`] what these do. [`signal`] is what host and device
+//! code wait for; `waiters` wakes threads that sleep on words which waves change. [`heap`] and [`svm`] are the memory
+//! that programs allocate and share, [`executable`] code objects with their symbols, [`reactor`] does things when signals
+//! say so, [`journal`] tells about every dispatch. The C face of all this is crate `hsa`.
+
+pub mod agent;
+mod arena;
+pub mod executable;
+pub mod heap;
+mod ipc;
+pub mod journal;
+pub mod packet;
+pub mod platform;
+pub mod processor;
+pub mod queue;
+pub mod reactor;
+pub mod signal;
+pub mod svm;
+pub mod system;
+mod waiters;

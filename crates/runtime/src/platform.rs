@@ -1,0 +1,82 @@
+//! What all queues of a system share: the GPUs, the memory that each of them sees, numbers, the journal.
+
+use crate::journal::{Journal, Record};
+use crate::waiters::WaitersHost;
+use memmap2::MmapRaw;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wavemill_device::Device;
+use wavemill_device::control::Host;
+use wavemill_device::memory::{MemoryError, Use};
+use wavemill_device::reclaim::Reclaimer;
+
+/// One GPU of a system.
+pub struct Gpu {
+    /// Its number, counted from 0.
+    pub index: usize,
+    /// The GPU itself.
+    pub device: Device,
+}
+
+/// The GPUs and what their queues share.
+pub struct Platform {
+    /// The GPUs.
+    pub gpus: Vec<Arc<Gpu>>,
+    reclaimer: Arc<Reclaimer>,
+    host: Arc<dyn Host>,
+    ids: AtomicU64,
+    journal: Option<Journal>,
+}
+
+impl Platform {
+    pub(crate) fn new(gpus: Vec<Arc<Gpu>>, reclaimer: Arc<Reclaimer>, journal: Option<Journal>) -> Platform {
+        Platform { gpus, reclaimer, host: Arc::new(WaitersHost), ids: AtomicU64::new(0), journal }
+    }
+
+    /// Lets all GPUs access memory.
+    ///
+    /// # Safety
+    /// As for [`Allocations::register`], until [`Platform::withdraw`].
+    pub(crate) unsafe fn announce(&self, start: u64, len: u64, name: &str) -> Result<(), MemoryError> {
+        for gpu in &self.gpus {
+            // SAFETY: promised by the caller.
+            unsafe { gpu.device.memory().register(start, len, true, Use::Queue, name) }?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn withdraw(&self, start: u64) {
+        for gpu in &self.gpus {
+            gpu.device.memory().withdraw(start);
+        }
+    }
+
+    pub(crate) fn retire(&self, map: MmapRaw) {
+        self.reclaimer.retire(map);
+    }
+
+    pub(crate) fn show_signals(&self, start: u64, len: u64) {
+        // SAFETY: signals lie in an arena that is never unmapped. Ranges that cannot be registered are there already.
+        let _ = unsafe { self.announce(start, len, "signals") };
+    }
+
+    pub(crate) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Who wakes threads that sleep on what waves store.
+    pub(crate) fn host(&self) -> &Arc<dyn Host> {
+        &self.host
+    }
+
+    /// Whether somebody wants to know about dispatches.
+    pub(crate) fn keeps_journal(&self) -> bool {
+        self.journal.is_some()
+    }
+
+    pub(crate) fn record(&self, record: &Record<'_>) {
+        if let Some(journal) = &self.journal {
+            journal(record);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! A system with engines made for the test.
+
+mod queues;
