@@ -4,7 +4,7 @@ use clap::Subcommand;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 use wavemill_asm::suggest::closest;
-use wavemill_isa::row::{counter, flag, state};
+use wavemill_isa::row::{cache, counter, flag, state};
 use wavemill_isa::{Enc, Kind, Level, ROWS, Row, target};
 use wavemill_reference as reference;
 use wavemill_sem::fidelity::fidelity;
@@ -72,7 +72,7 @@ fn list(mcpu: &str, json: bool, encoding: Option<&str>) -> ExitCode {
             }
         },
     };
-    let rows: Vec<&Row> = ROWS
+    let rows: Vec<&'static Row> = ROWS
         .iter()
         .filter(|r| r.opcode_at(cpu.level).is_some() && wanted.is_none_or(|e| e == r.enc))
         .collect();
@@ -114,7 +114,18 @@ fn json_list(items: &[&str]) -> String {
     format!("[{}]", quoted.join(", "))
 }
 
-fn json_row(row: &Row, level: Level, out: &mut String) {
+/// What a row does to memory, or null.
+fn json_memory(row: &Row) -> String {
+    match row.mem {
+        None => "null".to_owned(),
+        Some(m) if m.bytes == 0 => format!("{{\"kind\": \"{}\", \"bytes\": null}}", m.kind.name()),
+        Some(m) => {
+            format!("{{\"kind\": \"{}\", \"bytes\": {}, \"places\": {}}}", m.kind.name(), m.bytes, m.places)
+        }
+    }
+}
+
+fn json_row(row: &'static Row, level: Level, out: &mut String) {
     let operands: Vec<String> = row
         .operands
         .iter()
@@ -132,7 +143,8 @@ fn json_row(row: &Row, level: Level, out: &mut String) {
     let _ = write!(
         out,
         "  {{\"mnemonic\": \"{}\", \"encoding\": \"{}\", \"opcode\": {}, \"forms\": {}, \"operands\": [{}], \
-         \"reads\": {}, \"writes\": {}, \"counters\": {}, \"attributes\": {}, \
+         \"reads\": {}, \"writes\": {}, \"counters\": {}, \"memory\": {}, \"flow\": \"{}\", \"caches\": {}, \
+         \"skippable\": {}, \"attributes\": {}, \
          \"section\": \"{}\", \"semantics\": \"{}\"}}",
         row.name,
         row.enc.name(),
@@ -142,6 +154,10 @@ fn json_row(row: &Row, level: Level, out: &mut String) {
         json_list(&reference::names(row.reads, state::NAMES)),
         json_list(&reference::names(row.writes, state::NAMES)),
         json_list(&reference::names(row.counters, counter::NAMES)),
+        json_memory(row),
+        row.flow.name(),
+        json_list(&reference::names(row.cache, cache::NAMES)),
+        reference::plain_info(row).is_some_and(|i| i.skippable()),
         json_list(&flags),
         row.section,
         fidelity(row).name(),

@@ -259,6 +259,10 @@ pub enum Class {
     Reg,
     /// Registers and inline constants, no literal.
     NoLit,
+    /// The lower half of a VGPR; from GFX9 on, a result leaves the upper half alone.
+    Low,
+    /// The upper half of a VGPR; a result leaves the lower half alone.
+    High,
 }
 
 /// One operand of a row.
@@ -352,38 +356,156 @@ flags! {
 /// State an instruction reads or writes without naming it.
 pub mod state {
     /// Scalar condition code.
-    pub const SCC: u8 = 1;
+    pub const SCC: u16 = 1;
     /// Vector condition code.
-    pub const VCC: u8 = 2;
+    pub const VCC: u16 = 2;
     /// Execute mask.
-    pub const EXEC: u8 = 4;
+    pub const EXEC: u16 = 4;
     /// M0.
-    pub const M0: u8 = 8;
-    /// MODE: rounding, denormals, IEEE, DX10_CLAMP, indexing.
-    pub const MODE: u8 = 16;
+    pub const M0: u16 = 8;
+    /// MODE: rounding, denormals, IEEE, DX10_CLAMP, indexing, the branch stack's pointer.
+    pub const MODE: u16 = 16;
     /// FLAT_SCRATCH.
-    pub const FLAT_SCRATCH: u8 = 32;
+    pub const FLAT_SCRATCH: u16 = 32;
+    /// M0 where it bounds the addresses of LDS (up to GFX8) or holds the base of GDS.
+    pub const LDS_LIMIT: u16 = 64;
+    /// STATUS: privilege, halt, priority, the debugger's conditions.
+    pub const STATUS: u16 = 128;
+    /// The first two of the trap handler's temporaries.
+    pub const TTMP: u16 = 256;
+    /// M0 counts on from the source's register (the relative moves).
+    pub const M0_SRC: u16 = 512;
+    /// M0 counts on from the destination's register.
+    pub const M0_DST: u16 = 1024;
     /// Names, as the table has them.
-    pub const NAMES: &[(&str, u8)] = &[
+    pub const NAMES: &[(&str, u16)] = &[
         ("scc", SCC),
         ("vcc", VCC),
         ("exec", EXEC),
         ("m0", M0),
         ("mode", MODE),
         ("flat_scratch", FLAT_SCRATCH),
+        ("lds_limit", LDS_LIMIT),
+        ("status", STATUS),
+        ("ttmp", TTMP),
+        ("m0_src", M0_SRC),
+        ("m0_dst", M0_DST),
     ];
 }
 
 /// Outstanding-work counters.
 pub mod counter {
     /// Vector memory.
-    pub const VM: u8 = 1;
+    pub const VM: u16 = 1;
     /// LDS, GDS, constants (scalar memory) and messages.
-    pub const LGKM: u8 = 2;
+    pub const LGKM: u16 = 2;
     /// Exports and GDS.
-    pub const EXP: u8 = 4;
+    pub const EXP: u16 = 4;
     /// Names, as the table has them.
-    pub const NAMES: &[(&str, u8)] = &[("vm", VM), ("lgkm", LGKM), ("exp", EXP)];
+    pub const NAMES: &[(&str, u16)] = &[("vm", VM), ("lgkm", LGKM), ("exp", EXP)];
+}
+
+/// What becomes of caches: which ones, and what is done.
+pub mod cache {
+    /// The instruction cache.
+    pub const CODE: u16 = 1;
+    /// The scalar data cache.
+    pub const SCALAR: u16 = 2;
+    /// The vector L1 cache.
+    pub const L1: u16 = 4;
+    /// The L2 cache.
+    pub const L2: u16 = 8;
+    /// Lines are invalidated.
+    pub const INV: u16 = 16;
+    /// Dirty lines are written back.
+    pub const WB: u16 = 32;
+    /// Volatile lines only.
+    pub const VOL: u16 = 64;
+    /// Names, as the table has them.
+    pub const NAMES: &[(&str, u16)] =
+        &[("code", CODE), ("scalar", SCALAR), ("l1", L1), ("l2", L2), ("inv", INV), ("wb", WB), ("vol", VOL)];
+}
+
+/// Where execution goes after an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum Flow {
+    /// To the next one.
+    Next,
+    /// To the next one, but the wave may have to stop, or code be fetched again: barriers, sleep, halts, messages.
+    Stop,
+    /// To a label.
+    Branch,
+    /// To a label or to the next one.
+    Cond,
+    /// To an address in a register.
+    Jump,
+    /// To a label or an address in a register, with the way back in a register.
+    Call,
+    /// To the trap handler.
+    Trap,
+    /// Both ways, one after the other, if lanes disagree: the branch stack is pushed (manual 4.6).
+    Fork,
+    /// To the next one, or to the other way of a fork: the branch stack is popped.
+    Join,
+    /// Nowhere: the wave ends.
+    End,
+}
+
+impl Flow {
+    /// Every one.
+    pub const ALL: [Flow; 10] = {
+        use Flow::*;
+        [Next, Stop, Branch, Cond, Jump, Call, Trap, Fork, Join, End]
+    };
+
+    /// The name used in `isa/*.isa`.
+    pub const fn name(self) -> &'static str {
+        ["next", "stop", "branch", "cond", "jump", "call", "trap", "fork", "join", "end"][self as usize]
+    }
+}
+
+/// What an instruction does to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum MemKind {
+    /// Memory to registers.
+    Load,
+    /// Registers to memory.
+    Store,
+    /// Read, modify, write.
+    Atomic,
+}
+
+impl MemKind {
+    /// Every one.
+    pub const ALL: [MemKind; 3] = [MemKind::Load, MemKind::Store, MemKind::Atomic];
+
+    /// The name used in `isa/*.isa`.
+    pub const fn name(self) -> &'static str {
+        ["load", "store", "atomic"][self as usize]
+    }
+
+    /// Memory is read.
+    pub const fn reads(self) -> bool {
+        !matches!(self, MemKind::Store)
+    }
+
+    /// Memory is written.
+    pub const fn writes(self) -> bool {
+        !matches!(self, MemKind::Load)
+    }
+}
+
+/// A row's access to memory: `mem=` in the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Mem {
+    /// What is done.
+    pub kind: MemKind,
+    /// Bytes at each place; 0 where a format or an image's descriptor decides.
+    pub bytes: u8,
+    /// Places: two for DS_READ2 and its like.
+    pub places: u8,
 }
 
 /// Marks a level on which a row does not exist.
@@ -411,11 +533,17 @@ pub struct Row {
     /// Image address widths, bit n set for n+1 registers.
     pub addr: u16,
     /// Implicitly read [`state`].
-    pub reads: u8,
+    pub reads: u16,
     /// Implicitly written [`state`].
-    pub writes: u8,
+    pub writes: u16,
     /// [`counter`]s it holds until it is done.
-    pub counters: u8,
+    pub counters: u16,
+    /// Its access to memory.
+    pub mem: Option<Mem>,
+    /// Where execution goes on.
+    pub flow: Flow,
+    /// What it does to caches: bits of [`cache`].
+    pub cache: u16,
     /// Section of the MI200 manual, or empty.
     pub section: &'static str,
 }

@@ -234,7 +234,7 @@ fn one(
     if differences.is_empty() {
         differences.extend(flags_differ(&before, inst, run, &|state| execute(state, true).0.trapsts));
         // The table's word on state that is not an operand.
-        let quiet = |bit: u8| inst.row.writes & bit == 0;
+        let quiet = |bit: u16| inst.row.writes & bit == 0;
         if quiet(row::state::SCC) && before.scc != model.scc {
             differences.push("  the table says that SCC is not written".into());
         }

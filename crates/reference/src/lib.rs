@@ -3,22 +3,24 @@
 //! A [`Page`] is made from the instruction table, the lines that `asm`'s tests compare with llvm-mc's bytes, and the record
 //! of tests ([`evidence`]). It knows nothing of how it will look; [`Page::text`] and [`Page::markdown`] lay it out.
 
+mod effects;
 pub mod evidence;
 mod examples;
 mod layout;
 mod words;
 
+pub use effects::{memory, plain_info};
 pub use layout::{Block, Page};
 pub use words::{access, forms, names, opcode_runs, operand, operands, ty};
 
-use wavemill_isa::row::{counter, flag, state};
+use wavemill_isa::flag;
 use wavemill_isa::{Kind, Operand, Role, Row, encoding, lookup};
 use wavemill_sem::fidelity::{Fidelity, fidelity};
 
 /// The page of a mnemonic; `None` if no instruction has it. Where generations have instructions of their own under one
 /// mnemonic, all of them are there.
 pub fn page(mnemonic: &str) -> Option<Page> {
-    let rows: Vec<&Row> = lookup::by_name(mnemonic).collect();
+    let rows: Vec<&'static Row> = lookup::by_name(mnemonic).collect();
     let mut page = Page::new(rows.first()?.name);
     for row in &rows {
         if rows.len() > 1 {
@@ -40,7 +42,7 @@ pub fn page(mnemonic: &str) -> Option<Page> {
     Some(page)
 }
 
-fn describe(row: &Row, page: &mut Page) {
+fn describe(row: &'static Row, page: &mut Page) {
     let syntax = format!("{} {}", row.name, operands(row));
     page.push("Syntax", Block::Code(vec![syntax.trim_end().to_owned()]));
     page.push("Operation", Block::Text(row.operation().to_owned()));
@@ -64,16 +66,9 @@ fn describe(row: &Row, page: &mut Page) {
         });
         page.push("Operands", Block::table(&["operand", "type", "place", "access"], lines));
     }
-    let upper =
-        |bits| names(bits, state::NAMES).iter().map(|s| s.to_uppercase()).collect::<Vec<_>>().join(", ");
-    let counters: Vec<String> =
-        names(row.counters, counter::NAMES).iter().map(|c| format!("{c}cnt")).collect();
-    let effects =
-        [("reads", upper(row.reads)), ("writes", upper(row.writes)), ("counted by", counters.join(", "))];
-    let effects: Vec<_> = effects.into_iter().filter(|(_, what)| !what.is_empty()).collect();
+    let effects = effects::effects(row);
     if !effects.is_empty() {
-        let lines = effects.into_iter().map(|(how, what)| vec![how.to_owned(), what]);
-        page.push("Beside its operands", Block::table(&["", ""], lines));
+        page.push("Beside its operands", Block::table(&["", ""], effects.into_iter().map(Vec::from)));
     }
     let attributes: Vec<&str> =
         flag::NAMES.iter().filter(|(_, b)| row.flags & b != 0).map(|(n, _)| *n).collect();
@@ -133,6 +128,22 @@ mod tests {
         assert!(text.contains("vaddr  b32   3, 4, 5, 6 or 8 registers"), "{text}");
         assert!(text.contains("a register for each bit of dmask"), "{text}");
         assert!(page("image_gather4").unwrap().text().contains("vdata  b32   4 registers"));
+    }
+
+    #[test]
+    fn what_an_instruction_does_beside_its_operands() {
+        let has = |name: &str, line: &str| {
+            let text = page(name).unwrap().text();
+            assert!(text.contains(line), "{line:?} in\n{text}");
+        };
+        has("ds_read2_b32", "loads 4 bytes at 2 places for each lane: LDS or GDS");
+        has("ds_read2_b32", "counted by     lgkmcnt\n");
+        has("s_load_dwordx4", "counted by  lgkmcnt (by 2), in any order\n");
+        has("s_waitcnt", "waits for  vmcnt, lgkmcnt, expcnt");
+        has("v_readfirstlane_b32", "with EXEC = 0  acts all the same: not to be skipped");
+        has("v_add_f32", "with EXEC = 0  does nothing");
+        has("buffer_wbinvl1", "caches         l1, inv, wb");
+        has("s_cbranch_scc0", "goes on  at the label, or at the next instruction");
     }
 
     #[test]

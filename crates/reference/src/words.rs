@@ -4,7 +4,7 @@ use wavemill_isa::row::ABSENT;
 use wavemill_isa::{Access, Form, Kind, Level, Operand, Row, Ty};
 
 /// The names of the set bits.
-pub fn names(bits: u8, table: &[(&'static str, u8)]) -> Vec<&'static str> {
+pub fn names(bits: u16, table: &[(&'static str, u16)]) -> Vec<&'static str> {
     table.iter().filter(|(_, bit)| bits & bit != 0).map(|(name, _)| *name).collect()
 }
 

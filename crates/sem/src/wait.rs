@@ -1,6 +1,7 @@
 //! Counters of memory operations under way: which of them an instruction raises, and what S_WAITCNT waits for (manual
 //! 4.4). Which instruction holds which counter is in the table.
 
+use wavemill_isa::info::Waits;
 use wavemill_isa::row::counter;
 use wavemill_isa::{Level, Row};
 
@@ -16,15 +17,15 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// What S_WAITCNT's constant waits for: each counter at most this. GFX9 has two more bits of VM_CNT.
+    /// What S_WAITCNT's constant waits for: each counter at most this.
     pub const fn awaited(imm: u16, level: Level) -> Counters {
-        let high = if level.is_gfx9() { imm >> 14 << 4 } else { 0 };
-        Counters { vm: (imm & 15 | high) as u8, exp: (imm >> 4 & 7) as u8, lgkm: (imm >> 8 & 15) as u8 }
+        let Waits { vm, lgkm, exp } = Waits::decode(imm as u32, level);
+        Counters { vm, exp, lgkm }
     }
 
     /// By how much an instruction raises each counter when it is issued.
     pub const fn raised(row: &Row) -> Counters {
-        const fn bit(counters: u8, bit: u8) -> u8 {
+        const fn bit(counters: u16, bit: u16) -> u8 {
             (counters & bit != 0) as u8
         }
         let c = row.counters;

@@ -7,7 +7,7 @@ use crate::mem::Memory;
 use crate::state::{Shape, Wave};
 use crate::strip::LaneOps;
 use wavemill_isa::encoding::bits;
-use wavemill_isa::row::{Access, Class, state};
+use wavemill_isa::row::{Access, Class, Flow, state};
 use wavemill_isa::{
     DecodeError, Decoder, Enc, Form, Kind, Level, Op, Operand, Role, Row, Target, Ty, flag, regs,
 };
@@ -177,7 +177,7 @@ pub(crate) fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, layout: 
         count(&mut counters, &inst);
         insts.push(inst);
         let ends = match inst.run {
-            Run::Control => ends_block(inst.op),
+            Run::Control => inst.row.flow != Flow::Next,
             Run::Illegal(_) | Run::Unsupported | Run::Fetch => true,
             _ => false,
         };
@@ -216,29 +216,6 @@ pub(crate) fn count(counters: &mut Counters, inst: &Inst) {
         true => counters.approximate += 1,
         false => counters.exact += 1,
     }
-}
-
-/// Control instructions after which execution may continue elsewhere, or which the machine must see.
-fn ends_block(op: Op) -> bool {
-    !matches!(
-        op,
-        Op::s_getpc_b64
-            | Op::s_movrels_b32
-            | Op::s_movrels_b64
-            | Op::s_movreld_b32
-            | Op::s_movreld_b64
-            | Op::s_getreg_b32
-            | Op::s_setreg_b32
-            | Op::s_setreg_imm32_b32
-            | Op::s_set_gpr_idx_on
-            | Op::s_set_gpr_idx_off
-            | Op::s_set_gpr_idx_mode
-            | Op::s_set_gpr_idx_idx
-            | Op::s_setvskip
-            | Op::s_setprio
-            | Op::s_incperflevel
-            | Op::s_decperflevel
-    )
 }
 
 fn fetch(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout, offset: u16) -> Inst {
@@ -644,11 +621,10 @@ impl Resolver {
             return;
         }
         let high = out.modifiers.op_sel & 8 != 0;
-        out.merge = match row.op {
-            Op::v_fma_mixhi_f16 | Op::v_mad_mixhi_f16 => Some(Merge::HIGH),
-            Op::v_fma_mixlo_f16 | Op::v_mad_mixlo_f16 => Some(Merge::LOW),
+        out.merge = match d.class {
+            Class::High => Some(Merge::HIGH),
             // GFX8 zeroes the upper half, as it does for all (LLVM's `zeroesHigh16BitsOfDest`).
-            Op::v_mac_f16 | Op::v_madmk_f16 | Op::v_madak_f16 if self.level.is_gfx9() => Some(Merge::LOW),
+            Class::Low if self.level.is_gfx9() => Some(Merge::LOW),
             _ if row.has(flag::OP_SEL) && self.level.is_gfx9() => {
                 Some(if high { Merge::HIGH } else { Merge::LOW })
             }

@@ -4,7 +4,9 @@
 //! `mnemonic | opcodes | operands | attributes`. `isa/README.md` describes the notation for people.
 
 use std::fmt::Write as _;
-use wavemill_isa::row::{ABSENT, Access, Class, Enc, Kind, Role, counter, flag, state};
+use wavemill_isa::row::{
+    ABSENT, Access, Class, Enc, Flow, Kind, Mem, MemKind, Role, cache, counter, flag, state,
+};
 
 /// A line of the table, owned.
 #[derive(Debug)]
@@ -17,9 +19,12 @@ pub struct Line {
     pub neg: u8,
     pub sext: u8,
     pub addr: u16,
-    pub reads: u8,
-    pub writes: u8,
-    pub counters: u8,
+    pub reads: u16,
+    pub writes: u16,
+    pub counters: u16,
+    pub mem: Option<Mem>,
+    pub flow: Flow,
+    pub cache: u16,
     pub section: String,
 }
 
@@ -85,6 +90,9 @@ fn row(line: &str, enc: Enc, section: &str, default: &str) -> Result<Line, Strin
         reads: 0,
         writes: 0,
         counters: 0,
+        mem: None,
+        flow: Flow::Next,
+        cache: 0,
         section: section.to_owned(),
     };
     for word in default.split_whitespace().chain(next("attribute")?.split_whitespace()) {
@@ -153,6 +161,8 @@ fn operand(text: &str) -> Result<Op, String> {
         "ssrc" => Class::Ssrc,
         "reg" => Class::Reg,
         "nolit" => Class::NoLit,
+        "low" => Class::Low,
+        "high" => Class::High,
         c => return Err(format!("no register class `{c}`")),
     };
     let (kind, rest) = match ty {
@@ -180,8 +190,8 @@ fn attribute(l: &mut Line, word: &str) -> Result<(), String> {
         l.flags |= bit;
         return Ok(());
     };
-    let set = |names: &[(&str, u8)]| {
-        value.split(',').try_fold(0u8, |m, v| {
+    let set = |names: &[(&str, u16)]| {
+        value.split(',').try_fold(0u16, |m, v| {
             names
                 .iter()
                 .find(|(n, _)| *n == v)
@@ -194,6 +204,12 @@ fn attribute(l: &mut Line, word: &str) -> Result<(), String> {
         "rd" => l.reads |= set(state::NAMES)?,
         "wr" => l.writes |= set(state::NAMES)?,
         "cnt" => l.counters |= set(counter::NAMES)?,
+        "cache" => l.cache |= set(cache::NAMES)?,
+        "mem" => l.mem = Some(memory(value)?),
+        "flow" => {
+            let flow = Flow::ALL.into_iter().find(|f| f.name() == value);
+            l.flow = flow.ok_or_else(|| format!("no way to go on `{value}`"))?;
+        }
         "neg" => l.neg = number()?,
         "sext" => l.sext = number()?,
         "section" => l.section = value.to_owned(),
@@ -206,6 +222,16 @@ fn attribute(l: &mut Line, word: &str) -> Result<(), String> {
         _ => return Err(format!("no attribute `{key}=`")),
     }
     Ok(())
+}
+
+/// `load:4`, `store:4x2`, `atomic:format`.
+fn memory(text: &str) -> Result<Mem, String> {
+    let bad = || format!("`{text}` is not KIND:BYTES, KIND:BYTESxPLACES or KIND:format");
+    let (kind, size) = text.split_once(':').ok_or_else(bad)?;
+    let kind = MemKind::ALL.into_iter().find(|k| k.name() == kind).ok_or_else(bad)?;
+    let (bytes, places) = size.split_once('x').unwrap_or((size, "1"));
+    let bytes = if bytes == "format" { 0 } else { bytes.parse().map_err(|_| bad())? };
+    Ok(Mem { kind, bytes, places: places.parse().map_err(|_| bad())? })
 }
 
 /// The variants of `Op`, one per line: the mnemonic, or where several lines share one, the mnemonic for the line that
@@ -249,15 +275,17 @@ pub fn emit(lines: &[Line]) -> String {
     let ops = ops(lines);
     let mut out = String::from(
         "// Written by `cargo xtask gen` from isa/*.isa. Do not edit.\n\
-         use crate::row::{Access::*, Class, Class::*, Enc::{self, *}, Kind, Kind::*, Operand, Role::{self, *}, Row, Ty};\n\
+         use crate::row::{Access::*, Class, Class::*, Enc::{self, *}, Flow, Kind, Kind::*, Mem, MemKind, Operand, Role::{self, *}, Row, Ty};\n\
          use crate::row::Access;\nuse super::op::Op;\n\n\
          const fn o(role: Role, access: Access, kind: Kind, bits: u16, count: u8, class: Class) -> Operand {\n    \
          Operand { role, access, ty: Ty { kind, bits, count }, class }\n}\n\n\
+         const fn m(kind: MemKind, bytes: u8, places: u8) -> Option<Mem> {\n    Some(Mem { kind, bytes, places })\n}\n\n\
          #[allow(clippy::too_many_arguments)]\n\
          const fn r(\n    name: &'static str,\n    op: Op,\n    enc: Enc,\n    opcode: [u16; 8],\n    operands: &'static [Operand],\n    \
-         flags: u32,\n    neg_sext: (u8, u8),\n    addr: u16,\n    reads_writes: (u8, u8),\n    counters: u8,\n    \
-         section: &'static str,\n) -> Row {\n    Row {\n        name, op, enc, opcode, operands, flags, neg: neg_sext.0, \
-         sext: neg_sext.1, addr,\n        reads: reads_writes.0, writes: reads_writes.1, counters, section,\n    }\n}\n\n",
+         flags: u32,\n    neg_sext: (u8, u8),\n    addr: u16,\n    reads_writes: (u16, u16),\n    counters: u16,\n    \
+         mem: Option<Mem>,\n    flow_cache: (Flow, u16),\n    section: &'static str,\n) -> Row {\n    Row {\n        name, op, enc, opcode, operands, flags, neg: neg_sext.0, \
+         sext: neg_sext.1, addr,\n        reads: reads_writes.0, writes: reads_writes.1, counters, mem,\n        \
+         flow: flow_cache.0, cache: flow_cache.1, section,\n    }\n}\n\n",
     );
     let _ = writeln!(
         out,
@@ -277,9 +305,13 @@ pub fn emit(lines: &[Line]) -> String {
             .collect();
         let opcode: Vec<String> =
             l.opcode.iter().map(|&op| if op == ABSENT { "!0".into() } else { op.to_string() }).collect();
+        let mem = match l.mem {
+            Some(m) => format!("m(MemKind::{:?}, {}, {})", m.kind, m.bytes, m.places),
+            None => "None".to_owned(),
+        };
         let _ = writeln!(
             out,
-            "    r({:?}, Op::{op}, {:?}, [{}], &[{}], {:#x}, ({}, {}), {:#x}, ({}, {}), {}, {:?}),",
+            "    r({:?}, Op::{op}, {:?}, [{}], &[{}], {:#x}, ({}, {}), {:#x}, ({}, {}), {}, {mem}, (Flow::{:?}, {}), {:?}),",
             l.name,
             l.enc,
             opcode.join(", "),
@@ -291,6 +323,8 @@ pub fn emit(lines: &[Line]) -> String {
             l.reads,
             l.writes,
             l.counters,
+            l.flow,
+            l.cache,
             l.section
         );
     }

@@ -9,6 +9,7 @@ use crate::names::{self, Name};
 use crate::parser::Parser;
 use crate::source::{Diag, Span};
 use wavemill_isa::Role;
+use wavemill_isa::info::Waits;
 
 /// Reads the operand in `role` if that has a syntax of its own.
 pub(super) fn parse(p: &mut Parser<'_>, line: &mut Line, role: Role) -> Result<bool, Diag> {
@@ -55,7 +56,7 @@ fn label(p: &mut Parser<'_>, line: &mut Line) -> Result<(), Diag> {
 
 /// `vmcnt(0) & lgkmcnt(1)`, or a number.
 fn waitcnt(p: &mut Parser<'_>) -> Result<u32, Diag> {
-    let gfx9 = p.target.level().is_gfx9();
+    let level = p.target.level();
     if !(p.lex.kind() == Tok::Ident && p.lex.peek2().kind == Tok::LParen) {
         let at = p.lex.here();
         let value = p.absolute()?;
@@ -64,8 +65,9 @@ fn waitcnt(p: &mut Parser<'_>) -> Result<u32, Diag> {
             _ => Err(Diag::error(at, "expected a number of 16 bits")),
         };
     }
-    // Counters that are not named are not waited for. GFX9 has two more bits of vmcnt at the top.
-    let mut bits: u32 = if gfx9 { 0xcf7f } else { 0x0f7f };
+    // Counters that are not named are not waited for.
+    let most = Waits::none(level);
+    let mut waits = most;
     while !p.lex.at_eol() {
         let name_at = p.lex.here();
         let name = p.lex.ident();
@@ -77,10 +79,10 @@ fn waitcnt(p: &mut Parser<'_>) -> Result<u32, Diag> {
         let at = p.lex.here();
         let value = p.absolute()?;
         let (counter, saturate) = name.strip_suffix("_sat").map_or((name, false), |c| (c, true));
-        let max: i64 = match counter {
-            "vmcnt" if gfx9 => 63,
-            "vmcnt" | "lgkmcnt" => 15,
-            "expcnt" => 7,
+        let (field, max) = match counter {
+            "vmcnt" => (&mut waits.vm, most.vm),
+            "lgkmcnt" => (&mut waits.lgkm, most.lgkm),
+            "expcnt" => (&mut waits.exp, most.exp),
             _ => {
                 return Err(Diag::error(
                     name_at,
@@ -88,21 +90,17 @@ fn waitcnt(p: &mut Parser<'_>) -> Result<u32, Diag> {
                 ));
             }
         };
-        if !(0..=max).contains(&value) && !saturate {
+        let fits = (0..=i64::from(max)).contains(&value);
+        if !fits && !saturate {
             return Err(Diag::error(at, format!("{name} counts from 0 to {max}")));
         }
-        let n = if (0..=max).contains(&value) { value as u32 } else { max as u32 };
-        bits = match counter {
-            "vmcnt" => bits & 0x3ff0 | n & 15 | (n >> 4) << 14,
-            "expcnt" => bits & !0x70 | n << 4,
-            _ => bits & !0xf00 | n << 8,
-        };
+        *field = if fits { value as u8 } else { max };
         p.expect(Tok::RParen, "expected a closing parenthesis")?;
         if (p.lex.eat(Tok::Amp) || p.lex.eat(Tok::Comma)) && p.lex.at_eol() {
             return Err(p.token_error("expected a counter"));
         }
     }
-    Ok(bits)
+    Ok(waits.encode(level))
 }
 
 /// A name of a table, or a number. `Err(at)` in the number's place when the name is there but not on this processor.

@@ -3,6 +3,7 @@
 use super::Printer;
 use super::operand::{dec, hex};
 use crate::names;
+use wavemill_isa::info::Waits;
 
 fn call(name: &str, value: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(name.as_bytes());
@@ -11,17 +12,10 @@ fn call(name: &str, value: u32, out: &mut Vec<u8>) {
     out.push(b')');
 }
 
-/// The bits of S_WAITCNT's counters on a generation (manual 12.5): masks of vmcnt, expcnt and lgkmcnt, and how to
-/// take them out of the constant. GFX9 has two more bits of vmcnt at the top.
-pub fn waitcnt_fields(generation: u8, value: u32) -> [(u32, u32); 3] {
-    let vm_hi = if generation >= 9 { value >> 14 & 3 } else { 0 };
-    let vm_max = if generation >= 9 { 63 } else { 15 };
-    [(value & 15 | vm_hi << 4, vm_max), (value >> 4 & 7, 7), (value >> 8 & 15, 15)]
-}
-
 impl Printer {
     pub(super) fn waitcnt(&self, value: u32, out: &mut Vec<u8>) {
-        let fields = waitcnt_fields(self.level.generation(), value);
+        let (waits, most) = (Waits::decode(value, self.level), Waits::none(self.level));
+        let fields = [(waits.vm, most.vm), (waits.exp, most.exp), (waits.lgkm, most.lgkm)];
         let all = fields.iter().all(|(n, max)| n == max);
         let mut first = true;
         for ((n, max), name) in fields.into_iter().zip(["vmcnt", "expcnt", "lgkmcnt"]) {
@@ -30,7 +24,7 @@ impl Printer {
                     out.push(b' ');
                 }
                 first = false;
-                call(name, n, out);
+                call(name, n.into(), out);
             }
         }
     }
