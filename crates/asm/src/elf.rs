@@ -4,9 +4,10 @@ mod lines;
 
 use crate::Output;
 use crate::expr::{Expr, Op};
+use crate::ids::SymId;
 use crate::object::{Address, Object, RelocationTarget};
 use crate::section::{Section, flags, types};
-use crate::symbol::{Binding, SymId, SymType, Symbol, Symbols, Visibility};
+use crate::symbol::{Binding, SymType, Symbol, Symbols, Visibility};
 use wavemill_object::elf::{self, SHN_ABS, SHN_AMDGPU_LDS, SHN_COMMON, STT_AMDGPU_HSA_KERNEL, STT_SECTION};
 use wavemill_object::write::{self, Home};
 
@@ -158,7 +159,7 @@ fn add_symbols(
     let signatures: Vec<SymId> = sections.iter().filter_map(|s| s.group).map(|g| g.0).collect();
     // Predefined symbols are older than the statement that makes them part of the file.
     let (first, last): (Vec<_>, Vec<_>) =
-        symbols.iter().partition(|(_, s)| !crate::amd::is_predefined(&s.name));
+        symbols.iter().partition(|(_, s)| !crate::symbol::is_predefined(&s.name));
     for (id, symbol) in first.into_iter().chain(last) {
         let is_signature = signatures.contains(&id);
         let is_lds = object.lds.contains(&id);
@@ -209,7 +210,7 @@ fn in_table(symbol: &Symbol, used: bool, object: &Object, id: SymId) -> bool {
         return true;
     }
     // Only what the source itself has set: `.set .amdgcn.next_free_vgpr, 0`.
-    if crate::amd::is_predefined(&symbol.name) && !symbol.redefinable && symbol.place.is_none() {
+    if crate::symbol::is_predefined(&symbol.name) && !symbol.redefinable && symbol.place.is_none() {
         return false;
     }
     let undefined = matches!(object.addresses.get(id.0 as usize), None | Some(Address::Undefined));

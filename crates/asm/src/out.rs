@@ -1,8 +1,8 @@
 //! Where the output goes: LLVM's text, in one buffer, or an object in memory.
 
-use crate::expr::write_int;
 use crate::fixup::Fixup;
 use crate::hex;
+use crate::number::write_int;
 use crate::object::Object;
 use crate::symbol::Symbols;
 use std::fmt;

@@ -7,7 +7,7 @@
 
 use crate::disasm::Disassembler;
 use crate::objdump::{branch_target, kernel_code_text};
-use crate::{Options, OutputType};
+use crate::options::{Options, OutputType};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
 use wavemill_isa::Target;

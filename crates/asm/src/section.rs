@@ -1,12 +1,9 @@
 //! Sections: their ELF attributes, and the directives LLVM prints to switch to them.
 
-use crate::expr::write_int;
-use crate::symbol::{SymId, Symbols};
+use crate::ids::SymId;
+use crate::number::write_int;
+use crate::symbol::Symbols;
 use std::fmt::Write as _;
-
-/// A section's number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct SectionId(pub u32);
 
 /// `sh_flags` bits.
 pub mod flags {

@@ -1,27 +1,12 @@
 //! The symbol table of one assembly: labels, assigned symbols, and what is said about them (binding, type …).
 
 use crate::expr::{BinOp, Expr, MAX_DEPTH, MAX_STEPS, Op, UnOp};
-use crate::section::SectionId;
+use crate::ids::{Position, SectionId, SymId};
 use crate::source::Span;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::{Index, IndexMut};
-
-/// A symbol's number.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct SymId(pub u32);
-
-/// Where a label stands: a fragment of a section and an offset into it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
-    /// The section.
-    pub section: SectionId,
-    /// The fragment, when an object is being built.
-    pub fragment: u32,
-    /// Bytes from the fragment's start.
-    pub offset: u64,
-}
 
 /// ELF binding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -97,7 +82,7 @@ pub struct Symbol {
     /// Where in the source it was set so.
     pub value_span: Option<Span>,
     /// Where it stands, for a label.
-    pub place: Option<Place>,
+    pub place: Option<Position>,
     /// Storage the linker shall make.
     pub common: Option<Common>,
     /// Size in bytes, from `.size`.
@@ -357,6 +342,12 @@ impl Symbols {
             },
         }
     }
+}
+
+/// True for the names of the symbols that are there before the first statement.
+pub(crate) fn is_predefined(name: &str) -> bool {
+    let prefixes = [".amdgcn.", ".kernel.", ".option.", "UC_VERSION_"];
+    prefixes.iter().any(|p| name.starts_with(p))
 }
 
 /// Writes a symbol name, quoted when it has characters that names usually do not have.

@@ -1,5 +1,6 @@
 //! Tests of the assembler through its public interface, all in one binary.
 
+mod amd;
 mod golden;
 mod instructions;
 mod language;

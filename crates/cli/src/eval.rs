@@ -116,7 +116,7 @@ fn interactive(session: &mut Session) -> Result<ExitCode, String> {
             _ if assign::is(text) => {
                 text.split_whitespace().try_for_each(|t| session.assign(t)).map(|()| String::new())
             }
-            (name, "") if assign::Place::parse(name).is_ok() => session.show(name),
+            (name, "") if assign::RegisterName::parse(name).is_ok() => session.show(name),
             _ => match session.run(text) {
                 Ok(text) => Ok(text),
                 Err(Stop::Refused(message) | Stop::Faulted(message)) => Err(message),

@@ -1,7 +1,7 @@
 //! What AMD's directives put into sections. None of it reaches a listing, which has the directives themselves.
 
-use crate::Os;
 use crate::expr::Expr;
+use crate::options::Os;
 use crate::parser::Parser;
 use crate::section::{Section, flags, types};
 use crate::source::{Diag, Span};

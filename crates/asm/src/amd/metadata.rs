@@ -1,12 +1,12 @@
 //! Metadata blocks: YAML between two directives, checked, and printed or stored as LLVM does it.
 
 use super::{emit, u32_value};
-use crate::Os;
 use crate::lex::{Lexer, Tok};
+use crate::options::Os;
 use crate::parser::Parser;
 use crate::source::{Diag, Span};
 use wavemill_object::elf;
-use wavemill_object::metadata::{Error, Place, Value, from_yaml, msgpack, schema, to_yaml, v2};
+use wavemill_object::metadata::{Error, Location, Value, from_yaml, msgpack, schema, to_yaml, v2};
 
 /// The text of a block and where it starts.
 struct Text<'a> {
@@ -71,7 +71,7 @@ fn without_comment(line: &[u8]) -> &[u8] {
 impl Text<'_> {
     /// The place of an error in the source.
     fn locate(&self, error: &Error) -> Span {
-        let Place::Line(line, column) = error.place else { return self.start };
+        let Location::Line(line, column) = error.place else { return self.start };
         let before: usize = self.lines.iter().take(line - 1).map(|l| l.len()).sum();
         let within = self.lines.get(line - 1).map_or(0, |l| (column - 1).min(l.len()));
         let at = (self.start.start as usize + before + within).min(self.start.end as usize) as u32;
@@ -81,7 +81,7 @@ impl Text<'_> {
     fn error(&self, p: &Parser<'_>, what: &str, error: &Error) -> Diag {
         // LLVM's complaint is about the end of the block, the note says what and where.
         let message = match error.place {
-            Place::Line(..) => error.message.clone(),
+            Location::Line(..) => error.message.clone(),
             _ => error.to_string(),
         };
         let note = Diag::note(self.locate(error), message);

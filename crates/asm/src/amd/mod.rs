@@ -10,49 +10,22 @@ mod kernel;
 mod kernel_code;
 mod metadata;
 mod registers;
-#[cfg(test)]
-mod tests;
 
-pub(crate) use registers::is_predefined;
 pub use registers::{RegFile, note_register};
 
-use crate::Os;
 use crate::lex::{Tok, Token};
+use crate::object::Header;
+use crate::options::Os;
 use crate::parser::Parser;
 use crate::section::{Section, flags, types};
 use crate::source::{Diag, Span};
 use crate::symbol::{Binding, Common, SymType};
 use wavemill_object::elf;
 use wavemill_object::limits::Limits;
-use wavemill_object::metadata::pal::Pal;
 use wavemill_object::target_id::{self, TargetId};
 
 /// The code object version when nobody says one.
 const DEFAULT_VERSION: u8 = 5;
-
-/// State the AMD directives keep between statements.
-#[derive(Clone, Debug, Default)]
-pub struct State {
-    /// Code object version that a directive gave.
-    version: Option<u8>,
-    /// Code object version that the metadata or the style of the target id implies.
-    implied_version: Option<u8>,
-    registers: registers::Counters,
-    pal: Pal,
-    /// The name of a `.amdhsa_kernel` block that was given up; its remaining lines are refused with that reason.
-    abandoned: Option<Box<str>>,
-}
-
-/// What the ELF header says about the code, as known at the end of the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Header {
-    /// `EI_OSABI`.
-    pub os_abi: u8,
-    /// `EI_ABIVERSION`.
-    pub abi_version: u8,
-    /// `e_flags`.
-    pub flags: u32,
-}
 
 /// The ELF header of the object, by what the source has said.
 fn header(p: &Parser<'_>) -> Header {

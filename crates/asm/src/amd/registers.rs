@@ -1,11 +1,11 @@
 //! Symbols that say which registers the source has used so far: `.amdgcn.next_free_vgpr` on HSA, `.kernel.vgpr_count`
 //! elsewhere.
 
-use crate::Os;
 use crate::expr::Expr;
+use crate::ids::SymId;
+use crate::options::Os;
 use crate::parser::Parser;
 use crate::source::{Diag, Span};
-use crate::symbol::SymId;
 use wavemill_isa::Level;
 use wavemill_object::limits;
 
@@ -18,16 +18,6 @@ pub enum RegFile {
     Vgpr,
     /// Accumulation registers of gfx908 and later.
     Agpr,
-}
-
-/// How far the registers of each file have been used.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counters {
-    hsa: bool,
-    /// HSA: the symbols, which the source may set too.
-    next_free: Option<[SymId; 2]>,
-    /// Elsewhere: one more than the highest number used, since the kernel's start.
-    used: [u32; 3],
 }
 
 /// Makes the symbols that a source may ask.
@@ -69,12 +59,6 @@ fn define(p: &mut Parser<'_>, name: &str, value: Expr) -> SymId {
     let id = p.symbols.get_or_insert(name);
     p.symbols[id].value = Some(value);
     id
-}
-
-/// True for the names of the symbols that are there before the first statement.
-pub(crate) fn is_predefined(name: &str) -> bool {
-    let prefixes = [".amdgcn.", ".kernel.", ".option.", "UC_VERSION_"];
-    prefixes.iter().any(|p| name.starts_with(p))
 }
 
 fn has_agprs(level: Level) -> bool {

@@ -1,8 +1,8 @@
 //! `.debug_line` from `.file` and `.loc`: DWARF 5 when the source names file 0, else DWARF 4 (DWARF 5, section 6.2).
 
+use crate::ids::SectionId;
+use crate::number::write_leb128;
 use crate::object::{LineEntry, Object, SourceFile};
-use crate::parser::write_leb128;
-use crate::section::SectionId;
 use std::collections::HashMap;
 use wavemill_object::elf::{R_AMDGPU_ABS32, R_AMDGPU_ABS64};
 

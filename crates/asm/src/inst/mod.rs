@@ -18,9 +18,10 @@ mod salu;
 mod special;
 mod valu;
 
-use crate::expr::{BinOp, Expr, Op as ExprOp, Variant, write_int};
+use crate::expr::{BinOp, Expr, Op as ExprOp, Variant};
 use crate::fixup::{Fixup, FixupKind};
 use crate::lex::{Tok, Token};
+use crate::number::write_int;
 use crate::parser::Parser;
 use crate::print::Printer;
 use crate::source::Diag;

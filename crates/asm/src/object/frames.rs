@@ -1,12 +1,15 @@
 //! Call frames: what `.cfi_…` says about them, and how `.debug_frame` and `.eh_frame` put it.
 
 use super::{Content, DataFixup, Object};
-use crate::expr::{BinOp, Expr, write_int};
+use crate::expr::{BinOp, Expr};
 use crate::fixup::FixupKind;
-use crate::parser::write_leb128;
-use crate::section::{Section, SectionId};
+use crate::ids::SectionId;
+use crate::ids::{Position, SymId};
+use crate::number::write_int;
+use crate::number::write_leb128;
+use crate::section::Section;
 use crate::source::Span;
-use crate::symbol::{Place, SymId, Symbols};
+use crate::symbol::Symbols;
 
 /// One thing said about a frame. Registers are DWARF numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,18 +81,18 @@ impl Cfi {
 /// A function's frame.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    begin: Place,
-    end: Place,
+    begin: Position,
+    end: Position,
     simple: bool,
     signal: bool,
     return_column: Option<i64>,
     personality: Option<(u8, SymId)>,
     lsda: Option<(u8, SymId)>,
-    steps: Vec<(Place, Cfi)>,
+    steps: Vec<(Position, Cfi)>,
 }
 
 impl Frame {
-    pub(crate) fn new(begin: Place, simple: bool) -> Frame {
+    pub(crate) fn new(begin: Position, simple: bool) -> Frame {
         Frame {
             begin,
             end: begin,
@@ -102,7 +105,7 @@ impl Frame {
         }
     }
 
-    pub(crate) fn add(&mut self, place: Place, cfi: Cfi) {
+    pub(crate) fn add(&mut self, place: Position, cfi: Cfi) {
         match cfi {
             Cfi::SignalFrame => self.signal = true,
             Cfi::ReturnColumn(register) => self.return_column = Some(register),
@@ -112,7 +115,7 @@ impl Frame {
         }
     }
 
-    pub(crate) fn close(&mut self, end: Place) {
+    pub(crate) fn close(&mut self, end: Position) {
         self.end = end;
     }
 }

@@ -1,11 +1,14 @@
 //! Settling addresses and writing the sections' bytes.
 
 use super::{Address, Content, Object};
-use crate::expr::{Expr, Op, Scope, Value};
-use crate::parser::write_leb128;
-use crate::section::{Section, SectionId, types};
+use crate::eval::Scope;
+use crate::expr::{Expr, Op, Value};
+use crate::ids::SectionId;
+use crate::ids::SymId;
+use crate::number::write_leb128;
+use crate::section::{Section, types};
 use crate::source::Diag;
-use crate::symbol::{SymId, Symbol, Symbols};
+use crate::symbol::{Symbol, Symbols};
 use wavemill_isa::Target;
 
 /// Bytes all sections together may have.
@@ -70,7 +73,7 @@ impl Object {
     /// Writes the LEB128 numbers anew; true when one changed.
     fn grow_numbers(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) -> bool {
         let mut new_numbers = Vec::new();
-        let scope = Scope { symbols, target, object: Some(self) };
+        let scope = Scope { symbols, target, layout: Some(self) };
         for (s, section) in self.sections.iter().enumerate() {
             for (f, fragment) in section.fragments.iter().enumerate() {
                 let Content::Leb { value, signed, span, bytes } = &fragment.content else { continue };
@@ -128,7 +131,7 @@ impl Object {
         target: &Target,
         problems: &mut Vec<Diag>,
     ) -> u64 {
-        let scope = Scope { symbols, target, object: Some(self) };
+        let scope = Scope { symbols, target, layout: Some(self) };
         let fragment = &self.sections[section].fragments[id as usize];
         match &fragment.content {
             Content::Data { bytes, .. } | Content::Leb { bytes, .. } => bytes.len() as u64,
@@ -175,7 +178,7 @@ impl Object {
     }
 
     fn find_addresses(&mut self, symbols: &Symbols, target: &Target, problems: &mut Vec<Diag>) {
-        let scope = Scope { symbols, target, object: Some(self) };
+        let scope = Scope { symbols, target, layout: Some(self) };
         let addresses: Vec<Address> = symbols.iter().map(|(id, _)| self.address(id, scope)).collect();
         let mut sizes = vec![0; symbols.len()];
         for (id, symbol) in symbols.iter() {

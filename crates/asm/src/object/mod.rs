@@ -11,12 +11,12 @@ mod reloc;
 pub use frames::{Cfi, Frame};
 pub use reloc::{Relocation, RelocationTarget, relocation_type};
 
-use crate::expr::{Expr, Scope};
+use crate::eval::{Layout, Scope};
+use crate::expr::Expr;
 use crate::fixup::{Fixup, FixupKind};
-pub use crate::parser::SourceFile;
-use crate::section::SectionId;
+use crate::ids::SectionId;
+use crate::ids::{Position, SymId};
 use crate::source::Span;
-use crate::symbol::{Place, SymId};
 use std::collections::BTreeMap;
 
 /// An object: filled while statements are read, complete after [`Object::finish`].
@@ -33,7 +33,7 @@ pub struct Object {
     /// `.loc` in order.
     pub lines: Vec<LineEntry>,
     /// What the ELF header says, as AMD's directives have left it.
-    pub header: crate::amd::Header,
+    pub header: Header,
     /// Symbols of `.amdgpu_lds`, which are in no section.
     pub lds: Vec<SymId>,
     /// By symbol number, after [`Object::finish`].
@@ -54,6 +54,30 @@ pub struct Object {
     laid_out: bool,
 }
 
+/// A source file named by `.file`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Directory, or empty.
+    pub directory: Vec<u8>,
+    /// Name.
+    pub name: Vec<u8>,
+    /// MD5 of the contents.
+    pub md5: Option<u128>,
+    /// The contents.
+    pub source: Option<Vec<u8>>,
+}
+
+/// What the ELF header says about the code, as known at the end of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Header {
+    /// `EI_OSABI`.
+    pub os_abi: u8,
+    /// `EI_ABIVERSION`.
+    pub abi_version: u8,
+    /// `e_flags`.
+    pub flags: u32,
+}
+
 /// Where a symbol turned out to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Address {
@@ -71,7 +95,7 @@ pub enum Address {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)] // DWARF's names
 pub struct LineEntry {
-    pub place: Place,
+    pub place: Position,
     pub file: u64,
     pub line: u32,
     pub column: u32,
@@ -184,11 +208,6 @@ impl Fragment {
 }
 
 impl Object {
-    /// True once every fragment has its final offset.
-    pub fn laid_out(&self) -> bool {
-        self.laid_out
-    }
-
     /// Bytes of data so far.
     pub(crate) fn bytes_emitted(&self) -> usize {
         self.emitted
@@ -218,12 +237,12 @@ impl Object {
     }
 
     /// Where the next byte goes.
-    pub fn place(&mut self) -> Place {
+    pub fn place(&mut self) -> Position {
         let section = self.current.unwrap_or(SectionId(0));
-        let Some(data) = self.section_mut() else { return Place { section, fragment: 0, offset: 0 } };
+        let Some(data) = self.section_mut() else { return Position { section, fragment: 0, offset: 0 } };
         let fragment = data.data_fragment();
         let offset = data.fragments[fragment as usize].fixed_size().unwrap_or(0);
-        Place { section, fragment, offset }
+        Position { section, fragment, offset }
     }
 
     fn with_data(&mut self, f: impl FnOnce(&mut Vec<u8>, &mut Vec<DataFixup>)) {
@@ -300,7 +319,7 @@ impl Object {
     pub(crate) fn reloc(
         &mut self,
         ty: u32,
-        symbol: Option<(SymId, Option<Place>)>,
+        symbol: Option<(SymId, Option<Position>)>,
         offset: i64,
         expr: Option<Expr>,
         span: Span,
@@ -310,14 +329,14 @@ impl Object {
         match symbol {
             None => {
                 let place = self.place();
-                self.add_reloc(Place { offset: 0, ..place }, fixup);
+                self.add_reloc(Position { offset: 0, ..place }, fixup);
             }
             Some((_, Some(place))) => self.add_reloc(place, fixup),
             Some((symbol, None)) => self.relocs.push(PendingReloc { symbol, fixup }),
         }
     }
 
-    fn add_reloc(&mut self, place: Place, mut fixup: DataFixup) {
+    fn add_reloc(&mut self, place: Position, mut fixup: DataFixup) {
         fixup.offset = fixup.offset.wrapping_add(place.offset as u32);
         let section = &mut self.sections[place.section.0 as usize];
         if let Content::Data { fixups, .. } = &mut section.fragments[place.fragment as usize].content {
@@ -326,14 +345,19 @@ impl Object {
     }
 
     /// The offset of a place in its section, once laid out.
-    pub fn offset_of(&self, place: Place) -> u64 {
+    pub fn offset_of(&self, place: Position) -> u64 {
         let fragment = self.sections.get(place.section.0 as usize);
         let fragment = fragment.and_then(|s| s.fragments.get(place.fragment as usize));
         fragment.map_or(0, |f| f.offset) + place.offset
     }
+}
 
-    /// The distance `a - b` in bytes when it is certain by now.
-    pub fn distance(&self, scope: Scope<'_>, a: SymId, b: SymId) -> Option<i64> {
+impl Layout for Object {
+    fn laid_out(&self) -> bool {
+        self.laid_out
+    }
+
+    fn distance(&self, scope: Scope<'_>, a: SymId, b: SymId) -> Option<i64> {
         if self.laid_out {
             return match (self.address(a, scope), self.address(b, scope)) {
                 (Address::Section(in_a, a), Address::Section(in_b, b)) if in_a == in_b => {

@@ -1,11 +1,14 @@
 //! Filling values in, and relocations for those only the linker knows.
 
 use super::{Address, Content, Object};
-use crate::expr::{Scope, Value, Variant};
+use crate::eval::Scope;
+use crate::expr::{Value, Variant};
 use crate::fixup::FixupKind;
-use crate::section::{Section, SectionId, flags};
+use crate::ids::SectionId;
+use crate::ids::SymId;
+use crate::section::{Section, flags};
 use crate::source::{Diag, Span};
-use crate::symbol::{Binding, SymId, SymType, Symbols};
+use crate::symbol::{Binding, SymType, Symbols};
 use wavemill_isa::Target;
 
 /// A relocation with addend.
@@ -69,7 +72,7 @@ pub fn relocation_type(name: &str) -> Option<u32> {
 }
 
 /// A fixup with its place in the section.
-struct Place {
+struct FixupSite {
     section: SectionId,
     offset: u64,
     kind: FixupKind,
@@ -98,13 +101,13 @@ impl Object {
                 for fixup in std::mem::take(fixups) {
                     let offset = fragment.offset + u64::from(fixup.offset);
                     let section = SectionId(index as u32);
-                    let place = Place { section, offset, kind: fixup.kind, span: fixup.span };
+                    let place = FixupSite { section, offset, kind: fixup.kind, span: fixup.span };
                     work.push((place, fixup.expr));
                 }
             }
         }
         for (place, expr) in work {
-            let scope = Scope { symbols, target, object: Some(self) };
+            let scope = Scope { symbols, target, layout: Some(self) };
             let Some(value) = expr.relocatable(scope) else {
                 problems.push(Diag::error(place.span, "expected relocatable expression"));
                 continue;
@@ -117,13 +120,13 @@ impl Object {
 
     fn resolve_one(
         &mut self,
-        place: &Place,
+        place: &FixupSite,
         value: Value,
         symbols: &mut Symbols,
         sections: &[Section],
         target: &Target,
     ) -> Result<(), Diag> {
-        let scope = Scope { symbols, target, object: Some(self) };
+        let scope = Scope { symbols, target, layout: Some(self) };
         let relative = matches!(place.kind, FixupKind::SoppBr | FixupKind::PcRel4);
         let forced = matches!(place.kind, FixupKind::Reloc(_));
         if value.b.is_some_and(|(_, variant)| variant != Variant::NONE) {
@@ -147,7 +150,7 @@ impl Object {
         self.relocate(place, value, relative, symbols, sections, target)
     }
 
-    fn write(&mut self, place: &Place, value: i64) -> Result<(), Diag> {
+    fn write(&mut self, place: &FixupSite, value: i64) -> Result<(), Diag> {
         let value = match place.kind {
             FixupKind::SoppBr => {
                 // From the next instruction, in words.
@@ -165,14 +168,14 @@ impl Object {
 
     fn relocate(
         &mut self,
-        place: &Place,
+        place: &FixupSite,
         value: Value,
         relative: bool,
         symbols: &mut Symbols,
         sections: &[Section],
         target: &Target,
     ) -> Result<(), Diag> {
-        let scope = Scope { symbols, target, object: Some(self) };
+        let scope = Scope { symbols, target, layout: Some(self) };
         let mut relative = relative;
         let mut addend = value.c;
         if let Some((b, _)) = value.b {
@@ -242,7 +245,7 @@ fn needs_symbol(variant: Variant, ty: SymType, section: &Section, addend: i64) -
 }
 
 fn relocation(
-    place: &Place,
+    place: &FixupSite,
     variant: Variant,
     relative: bool,
     address: Option<(SymId, Address)>,

@@ -1,9 +1,10 @@
 //! Call frame information: `.cfi_…`.
 
 use super::{Parser, Res};
+use crate::ids::SectionId;
 use crate::lex::Tok;
 use crate::object::{Cfi, Frame};
-use crate::section::{Section, SectionId, types};
+use crate::section::{Section, types};
 use crate::source::Diag;
 
 /// The frames being described.

@@ -26,7 +26,7 @@ struct Condition {
 
 /// The conditionals that are open.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Conditions {
+pub(crate) struct Conditions {
     current: Condition,
     outer: Vec<Condition>,
 }
@@ -75,7 +75,7 @@ impl Conditions {
 
 impl Parser<'_> {
     /// Handles the statement if it is a conditional directive.
-    pub(super) fn conditional(&mut self, name: &str) -> Option<Res> {
+    pub(crate) fn conditional(&mut self, name: &str) -> Option<Res> {
         // All of them start with `.if`, `.el` or `.en`; most directives do not.
         let bytes = name.as_bytes();
         if bytes.len() < 3

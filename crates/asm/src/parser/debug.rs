@@ -2,7 +2,7 @@
 
 use super::{Parser, Res};
 use crate::lex::Tok;
-use crate::object::LineEntry;
+use crate::object::{LineEntry, SourceFile};
 use crate::source::{Diag, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,19 +11,6 @@ const IS_STMT: u8 = 1;
 const BASIC_BLOCK: u8 = 2;
 const PROLOGUE_END: u8 = 4;
 const EPILOGUE_BEGIN: u8 = 8;
-
-/// A source file named by `.file`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SourceFile {
-    /// Directory, or empty.
-    pub directory: Vec<u8>,
-    /// Name.
-    pub name: Vec<u8>,
-    /// MD5 of the contents.
-    pub md5: Option<u128>,
-    /// The contents.
-    pub source: Option<Vec<u8>>,
-}
 
 /// What the debugging directives have said so far.
 #[derive(Debug)]
@@ -182,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// At the end: every file number up to the last must have been used.
-    pub(super) fn check_file_numbers(&mut self) {
+    pub(crate) fn check_file_numbers(&mut self) {
         let Some(last) = self.debug.files.keys().next_back().copied() else { return };
         let missing: Vec<u64> = (1..last).filter(|n| !self.debug.files.contains_key(n)).take(100).collect();
         let span = self.lex.here();

@@ -222,7 +222,7 @@ static BY_NAME: LazyLock<NameMap<&'static str, Handler>> =
 
 impl Parser<'_> {
     /// A directive that is not one of AMD's.
-    pub(super) fn directive(&mut self, name: &str) -> Res {
+    pub(crate) fn directive(&mut self, name: &str) -> Res {
         if let Some(handler) = BY_NAME.get(name) {
             return handler(self, name);
         }

@@ -1,10 +1,12 @@
 //! What statements do to the output: labels, data, alignment; as text or into the object.
 
 use super::{Parser, Res};
-use crate::expr::{Expr, write_int};
+use crate::expr::Expr;
 use crate::fixup::{Fixup, FixupKind};
+use crate::ids::{Position, SymId};
+use crate::number::{write_int, write_leb128};
 use crate::source::{Diag, Span};
-use crate::symbol::{Home, Place, SymId};
+use crate::symbol::Home;
 
 impl Parser<'_> {
     /// Defines a label here.
@@ -20,7 +22,7 @@ impl Parser<'_> {
         } else {
             let place = match &mut self.out.object {
                 Some(object) => object.place(),
-                None => Place { section, fragment: 0, offset: 0 },
+                None => Position { section, fragment: 0, offset: 0 },
             };
             self.symbols[id].place = Some(place);
         }
@@ -104,7 +106,7 @@ impl Parser<'_> {
     }
 
     /// Emits an instruction into the object.
-    pub(super) fn emit_instruction(&mut self, bits: u64, len: u8, fixup: Option<Fixup>) {
+    pub(crate) fn emit_instruction(&mut self, bits: u64, len: u8, fixup: Option<Fixup>) {
         // Problems that only show at the end are the instruction's.
         let span = self.statement;
         if let Some(object) = &mut self.out.object {
@@ -115,7 +117,7 @@ impl Parser<'_> {
     /// Emits `count` bytes of a value.
     pub fn emit_space(&mut self, count: Expr, value: i64, span: Span) -> Res {
         if self.out.is_text() {
-            let scope = crate::expr::Scope { object: None, ..self.scope() };
+            let scope = crate::eval::Scope { layout: None, ..self.scope() };
             if count.absolute(scope) == Some(0) {
                 return Ok(());
             }
@@ -241,7 +243,7 @@ impl Parser<'_> {
     }
 
     /// What LLVM writes after the last statement.
-    pub(super) fn finish_text(&mut self) {
+    pub(crate) fn finish_text(&mut self) {
         self.finish_frames();
     }
 
@@ -252,7 +254,7 @@ impl Parser<'_> {
             return;
         }
         let Some(mut object) = self.out.object.take() else { return };
-        object.rela = self.options.os == crate::Os::AmdHsa;
+        object.rela = self.options.os == crate::options::Os::AmdHsa;
         let problems = object.finish(&mut self.symbols, &self.sections, &self.target);
         self.out.object = Some(object);
         for problem in problems {
@@ -267,23 +269,5 @@ fn data_directive(size: u8) -> &'static [u8] {
         2 => b"\t.short\t",
         4 => b"\t.long\t",
         _ => b"\t.quad\t",
-    }
-}
-
-/// Appends a LEB128 number.
-pub(crate) fn write_leb128(value: i64, signed: bool, out: &mut Vec<u8>) {
-    let mut rest = value;
-    loop {
-        let byte = rest as u8 & 0x7f;
-        rest = if signed { rest >> 7 } else { (rest as u64 >> 7) as i64 };
-        let done = if signed {
-            (rest == 0 && byte & 0x40 == 0) || (rest == -1 && byte & 0x40 != 0)
-        } else {
-            rest == 0
-        };
-        out.push(if done { byte } else { byte | 0x80 });
-        if done {
-            return;
-        }
     }
 }

@@ -68,7 +68,7 @@ impl Parser<'_> {
             expr = self.modified(expr)?;
         }
         // Folds what needs no addresses: distances between labels stay, even when an object is built.
-        match expr.absolute(crate::expr::Scope { object: None, ..self.scope() }) {
+        match expr.absolute(crate::eval::Scope { layout: None, ..self.scope() }) {
             Some(value) => Ok(Expr::Const(value)),
             None => Ok(expr),
         }

@@ -2,8 +2,8 @@
 //! place of the statement; a closing directive at its end leads back.
 
 use super::{Parser, Res};
-use crate::expr::write_int;
 use crate::lex::{Lexer, Tok};
+use crate::number::write_int;
 use crate::source::{Diag, Origin, Span};
 use crate::symbol::NameMap;
 
@@ -53,7 +53,7 @@ struct Return<'a> {
 
 /// Macros and the buffers being read.
 #[derive(Debug)]
-pub(super) struct Macros<'a> {
+pub(crate) struct Macros<'a> {
     defined: NameMap<&'a str, Macro<'a>>,
     stack: Vec<Return<'a>>,
     expansions: u64,
@@ -455,7 +455,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A macro's name was read as the first word of a statement.
-    pub(super) fn expand_macro(&mut self, name: &str, at: Span) -> Res {
+    pub(crate) fn expand_macro(&mut self, name: &str, at: Span) -> Res {
         self.check_nesting()?;
         let Some(definition) = self.macros.defined.get_mut(name) else { return Ok(()) };
         let count = definition.count;
@@ -620,7 +620,7 @@ impl<'a> Parser<'a> {
     }
 
     /// At the end of a buffer: goes back to the file that included it.
-    pub(super) fn leave_include(&mut self) -> bool {
+    pub(crate) fn leave_include(&mut self) -> bool {
         match self.macros.stack.pop() {
             Some(Return { lex, .. }) => {
                 self.lex = lex;

@@ -1,8 +1,8 @@
 //! Directives about files, messages, notes and relocations.
 
 use super::{Parser, Res};
-use crate::expr::write_int;
 use crate::lex::{Lexer, Tok};
+use crate::number::write_int;
 use crate::section::{Section, flags, types};
 use crate::source::Diag;
 use std::path::{Path, PathBuf};
@@ -163,7 +163,7 @@ impl Parser<'_> {
         if self.lex.eat(Tok::Comma) {
             let value_at = self.lex.here();
             let expr = self.expr()?;
-            let scope = crate::expr::Scope { object: None, ..self.scope() };
+            let scope = crate::eval::Scope { layout: None, ..self.scope() };
             if expr.relocatable(scope).is_none() {
                 return Err(Diag::error(value_at, "expression must be relocatable"));
             }

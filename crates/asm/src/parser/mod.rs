@@ -1,6 +1,8 @@
-//! Statements: labels, assignments, macros, directives and instructions, one after the other, with every error of the
-//! file recorded and none of them fatal.
+//! What the assembler knows while it reads a file, and how it reads the parts of statements: names, expressions, labels,
+//! assignments, macros, the directives that every assembler has. Every error is recorded, none is fatal. What a statement
+//! is, `crate::assembler` decides.
 
+mod amd_state;
 mod cfi;
 mod cond;
 mod data;
@@ -14,18 +16,21 @@ mod sections;
 mod statement;
 mod symbols;
 
-pub use debug::SourceFile;
-pub(crate) use emit::write_leb128;
+pub use amd_state::AmdState;
+pub(crate) use statement::Assignment;
 pub use symbols::Attribute;
 
-use crate::expr::{Expr, Scope};
+use crate::eval::{Layout, Scope};
+use crate::expr::Expr;
+use crate::ids::SectionId;
+use crate::ids::SymId;
 use crate::lex::{Lexer, Tok, Token};
 use crate::object::Object;
+use crate::options::{Options, OutputType};
 use crate::out::Out;
-use crate::section::{Section, SectionId};
+use crate::section::Section;
 use crate::source::{Diag, LineMarker, Origin, Severity, SourceMap, Sources, Span};
-use crate::symbol::{NameMap, SymId, Symbols};
-use crate::{Options, OutputType};
+use crate::symbol::{NameMap, Symbols};
 use std::borrow::Cow;
 use wavemill_isa::Target;
 
@@ -49,24 +54,24 @@ pub struct Parser<'a> {
     /// Errors and warnings so far.
     pub diagnostics: Vec<Diag>,
     /// State of the AMD directives.
-    pub amd: crate::amd::State,
+    pub amd: AmdState,
     pub(crate) sections: Vec<Section>,
     /// Current and previous section with subsection, a pair for each `.pushsection`.
     pub(crate) section_stack: Vec<SectionPair>,
     section_names: NameMap<Box<str>, Vec<SectionId>>,
-    markers: Vec<LineMarker>,
+    pub(crate) markers: Vec<LineMarker>,
     /// What `.print` says.
     printed: Vec<u8>,
     /// Where the statement being read starts.
-    statement: Span,
-    conditions: cond::Conditions,
-    macros: macros::Macros<'a>,
+    pub(crate) statement: Span,
+    pub(crate) conditions: cond::Conditions,
+    pub(crate) macros: macros::Macros<'a>,
     debug: debug::Debug,
     frames: cfi::Frames,
     /// Symbols being read do not get into the symbol table for that, as in `.size`.
     unreferenced: bool,
     /// Uses of `1b` and `1f`, to be checked at the end.
-    directional_uses: Vec<(Span, SymId)>,
+    pub(crate) directional_uses: Vec<(Span, SymId)>,
     /// What `.lto_discard` names: labels, assignments and attributes of these symbols are passed over.
     discarded: Vec<&'a str>,
     errors: usize,
@@ -79,6 +84,7 @@ pub(crate) struct SectionPair {
     pub previous: Option<(SectionId, u32)>,
 }
 
+/// What comes of a file.
 pub(crate) struct Finished {
     pub text: Vec<u8>,
     pub printed: Vec<u8>,
@@ -90,7 +96,8 @@ pub(crate) struct Finished {
 }
 
 impl<'a> Parser<'a> {
-    pub(crate) fn run(options: &'a Options, map: &'a SourceMap, name: &str, text: Vec<u8>) -> Finished {
+    /// At the start of a file.
+    pub(crate) fn new(options: &'a Options, map: &'a SourceMap, name: &str, text: Vec<u8>) -> Parser<'a> {
         let mut sources = Sources::new(map);
         let is_text = options.output != OutputType::Obj;
         let mut out = if is_text { Out::text() } else { Out::object() };
@@ -126,19 +133,23 @@ impl<'a> Parser<'a> {
         if too_long {
             p.report(Diag::global("the file is larger than 4 GiB"));
         }
-        p.file();
-        if !is_text && p.errors == 0 {
-            p.finish_object();
+        p
+    }
+
+    /// What the file has come to.
+    pub(crate) fn finish(mut self) -> Finished {
+        if !self.out.is_text() && self.errors == 0 {
+            self.finish_object();
         }
-        let object = if p.errors == 0 { p.out.object } else { None };
+        let object = if self.errors == 0 { self.out.object } else { None };
         Finished {
-            text: if options.output == OutputType::Asm { p.out.buf } else { Vec::new() },
-            printed: p.printed,
+            text: if self.options.output == OutputType::Asm { self.out.buf } else { Vec::new() },
+            printed: self.printed,
             object,
-            symbols: p.symbols,
-            sections: p.sections,
-            diagnostics: p.diagnostics,
-            markers: p.markers,
+            symbols: self.symbols,
+            sections: self.sections,
+            diagnostics: self.diagnostics,
+            markers: self.markers,
         }
     }
 
@@ -181,7 +192,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A file with this many errors is not what it was taken for; nobody reads on.
-    fn too_many_errors(&mut self) -> bool {
+    pub(crate) fn too_many_errors(&mut self) -> bool {
         const MAX_ERRORS: usize = 10_000;
         let stop = self.errors >= MAX_ERRORS;
         if stop {
@@ -197,7 +208,11 @@ impl<'a> Parser<'a> {
 
     /// What expressions may look at.
     pub fn scope(&self) -> Scope<'_> {
-        Scope { symbols: &self.symbols, target: &self.target, object: self.out.object.as_deref() }
+        Scope {
+            symbols: &self.symbols,
+            target: &self.target,
+            layout: self.out.object.as_deref().map(|o| o as &dyn Layout),
+        }
     }
 
     /// The number an expression comes to by now.

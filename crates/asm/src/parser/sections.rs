@@ -2,14 +2,16 @@
 
 use super::{Parser, Res, SectionPair};
 use crate::expr::Expr;
+use crate::ids::Position;
+use crate::ids::SectionId;
 use crate::lex::Tok;
-use crate::section::{Section, SectionId, TYPE_NAMES, flags, types, well_known};
+use crate::section::{Section, TYPE_NAMES, flags, types, well_known};
 use crate::source::{Diag, Span};
-use crate::symbol::{Place, SymType};
+use crate::symbol::SymType;
 
 impl<'a> Parser<'a> {
     /// The sections there are before the first statement.
-    pub(super) fn init_sections(&mut self) {
+    pub(crate) fn init_sections(&mut self) {
         let text = self.section(Section::new(".text", types::PROGBITS, flags::ALLOC | flags::EXECINSTR));
         self.switch_section(text, 0);
         if !self.out.is_text() {
@@ -34,7 +36,7 @@ impl<'a> Parser<'a> {
         // The section's own symbol; the first section of a name has it.
         let symbol = self.symbols.get_or_insert(&section.name);
         if self.symbols[symbol].is_undefined() {
-            self.symbols[symbol].place = Some(Place { section: id, fragment: 0, offset: 0 });
+            self.symbols[symbol].place = Some(Position { section: id, fragment: 0, offset: 0 });
             self.symbols[symbol].ty = SymType::Section;
         }
         let mut section = Section { begin: Some(symbol), ..section };

@@ -1,11 +1,12 @@
 //! Directives that say something about symbols.
 
 use super::{Parser, Res};
-use crate::expr::write_int;
+use crate::ids::SymId;
 use crate::lex::Tok;
+use crate::number::write_int;
 use crate::section::{Section, flags, types};
 use crate::source::{Diag, Span};
-use crate::symbol::{Binding, Common, Home, SymId, SymType, Visibility};
+use crate::symbol::{Binding, Common, Home, SymType, Visibility};
 
 /// Something a symbol can be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

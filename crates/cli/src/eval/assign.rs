@@ -7,12 +7,12 @@ use wavemill_wave::Wave;
 
 /// Whether a word sets a register: an instruction has a blank before any `=`.
 pub fn is(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| Place::parse(name).is_ok())
+    word.split_once('=').is_some_and(|(name, _)| RegisterName::parse(name).is_ok())
 }
 
 /// A register or a group of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum RegisterName {
     /// Vector registers: the first, and how many.
     Vector(u16, u16),
     /// Accumulation registers.
@@ -25,20 +25,20 @@ pub enum Place {
     Mode,
 }
 
-impl Place {
+impl RegisterName {
     /// Reads `v0`, `v[0:1]`, `a3`, `s[4:5]`, `exec`, `vcc`, `m0`, `scc`, `mode`.
-    pub fn parse(name: &str) -> Result<Place, String> {
+    pub fn parse(name: &str) -> Result<RegisterName, String> {
         let name = name.trim().to_ascii_lowercase();
         match name.as_str() {
-            "exec" => return Ok(Place::Scalar(126, 2)),
-            "exec_lo" => return Ok(Place::Scalar(126, 1)),
-            "exec_hi" => return Ok(Place::Scalar(127, 1)),
-            "vcc" => return Ok(Place::Scalar(106, 2)),
-            "vcc_lo" => return Ok(Place::Scalar(106, 1)),
-            "vcc_hi" => return Ok(Place::Scalar(107, 1)),
-            "m0" => return Ok(Place::Scalar(124, 1)),
-            "scc" => return Ok(Place::Scc),
-            "mode" => return Ok(Place::Mode),
+            "exec" => return Ok(RegisterName::Scalar(126, 2)),
+            "exec_lo" => return Ok(RegisterName::Scalar(126, 1)),
+            "exec_hi" => return Ok(RegisterName::Scalar(127, 1)),
+            "vcc" => return Ok(RegisterName::Scalar(106, 2)),
+            "vcc_lo" => return Ok(RegisterName::Scalar(106, 1)),
+            "vcc_hi" => return Ok(RegisterName::Scalar(107, 1)),
+            "m0" => return Ok(RegisterName::Scalar(124, 1)),
+            "scc" => return Ok(RegisterName::Scc),
+            "mode" => return Ok(RegisterName::Mode),
             _ => {}
         }
         let wrong = || format!("`{name}` is not a register: v0, a0, s0, v[0:1], exec, vcc, m0, scc, mode");
@@ -58,9 +58,9 @@ impl Place {
         }
         let count = last - first + 1;
         match file {
-            'v' => Ok(Place::Vector(first, count)),
-            'a' => Ok(Place::Accumulator(first, count)),
-            's' => Ok(Place::Scalar(first.into(), count.into())),
+            'v' => Ok(RegisterName::Vector(first, count)),
+            'a' => Ok(RegisterName::Accumulator(first, count)),
+            's' => Ok(RegisterName::Scalar(first.into(), count.into())),
             _ => Err(wrong()),
         }
     }
@@ -68,10 +68,10 @@ impl Place {
     /// Refuses what the processor does not have.
     pub fn check(self, target: &Target) -> Result<(), String> {
         match self {
-            Place::Accumulator(..) if target.level() < Level::Gfx908 => {
+            RegisterName::Accumulator(..) if target.level() < Level::Gfx908 => {
                 Err(format!("{} has no accumulation registers", target.cpu.name))
             }
-            Place::Scalar(first, count) if first < 106 && first + count > regs::sgpr_count(target) => {
+            RegisterName::Scalar(first, count) if first < 106 && first + count > regs::sgpr_count(target) => {
                 Err(format!("{} has s0 to s{}", target.cpu.name, regs::sgpr_count(target) - 1))
             }
             _ => Ok(()),
@@ -126,12 +126,13 @@ impl Values {
     }
 
     /// Puts them into a register, or into each of several. 64-bit values take two.
-    pub fn set(&self, wave: &mut Wave, place: Place) {
+    pub fn set(&self, wave: &mut Wave, place: RegisterName) {
         let dword =
             |value: u64, i: u32| if i.is_multiple_of(2) { value as u32 } else { (value >> 32) as u32 };
         match place {
-            Place::Vector(first, count) | Place::Accumulator(first, count) => {
-                let base = if matches!(place, Place::Accumulator(..)) { wave.shape().vgprs } else { 0 };
+            RegisterName::Vector(first, count) | RegisterName::Accumulator(first, count) => {
+                let base =
+                    if matches!(place, RegisterName::Accumulator(..)) { wave.shape().vgprs } else { 0 };
                 for i in 0..count {
                     if let Some(lanes) = wave.vgpr_mut(base + first + i) {
                         for (lane, v) in lanes.iter_mut().enumerate() {
@@ -140,14 +141,14 @@ impl Values {
                     }
                 }
             }
-            Place::Scalar(first, count) => (0..count).for_each(|i| {
+            RegisterName::Scalar(first, count) => (0..count).for_each(|i| {
                 // More than two are set one by one, if there are several values.
                 let value =
                     if self.0.len() > 1 { self.lane(i as usize) } else { dword(self.lane(0), i).into() };
                 wave.set_sgpr(first + i, value as u32);
             }),
-            Place::Scc => wave.scc = self.lane(0) != 0,
-            Place::Mode => wave.mode = self.lane(0) as u32,
+            RegisterName::Scc => wave.scc = self.lane(0) != 0,
+            RegisterName::Mode => wave.mode = self.lane(0) as u32,
         }
     }
 }
@@ -190,9 +191,9 @@ mod tests {
 
     #[test]
     fn places_and_values() {
-        assert_eq!(Place::parse("v[2:3]"), Ok(Place::Vector(2, 2)));
-        assert_eq!(Place::parse("VCC"), Ok(Place::Scalar(106, 2)));
-        assert!(["v256", "x1", "v[3:2]", "s106", "", "v"].iter().all(|t| Place::parse(t).is_err()));
+        assert_eq!(RegisterName::parse("v[2:3]"), Ok(RegisterName::Vector(2, 2)));
+        assert_eq!(RegisterName::parse("VCC"), Ok(RegisterName::Scalar(106, 2)));
+        assert!(["v256", "x1", "v[3:2]", "s106", "", "v"].iter().all(|t| RegisterName::parse(t).is_err()));
         assert!(is("v0=lane") && !is("v_mov_b32 v0, 5 quad_perm:[0,1,2,3]") && !is(".set x=5"));
         let lane = |text: &str, n: usize| Values::parse(text).map(|v| v.lane(n) as u32);
         assert_eq!(lane("lane", 5), Ok(5));

@@ -1,6 +1,6 @@
 //! One wave, its memory, and what instructions do to it.
 
-use super::assign::{Place, Values};
+use super::assign::{RegisterName, Values};
 use super::draw::{self, Style};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ impl Session {
         let (name, value) =
             text.split_once('=').ok_or_else(|| format!("`{text}`: REGISTER=VALUE is wanted"))?;
         let in_text = |e: String| format!("`{text}`: {e}");
-        let place = Place::parse(name).map_err(in_text)?;
+        let place = RegisterName::parse(name).map_err(in_text)?;
         place.check(&self.target).map_err(in_text)?;
         let values = match value.strip_prefix("buf:") {
             Some(list) => self.buffer(name, place, list).map_err(in_text)?,
@@ -88,8 +88,8 @@ impl Session {
     }
 
     /// Makes memory of dwords and gives its address.
-    fn buffer(&mut self, name: &str, place: Place, list: &str) -> Result<Values, String> {
-        if !matches!(place, Place::Scalar(_, 2) | Place::Vector(_, 2)) {
+    fn buffer(&mut self, name: &str, place: RegisterName, list: &str) -> Result<Values, String> {
+        if !matches!(place, RegisterName::Scalar(_, 2) | RegisterName::Vector(_, 2)) {
             return Err("an address takes two registers, such as s[4:5]".into());
         }
         let words = list.split(',').map(|w| Values::parse(w).map(|v| v.first() as u32));
@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// The registers that the instructions name as their results, and what these are.
-    fn styles(&self, code: &[u8]) -> Vec<(Place, Style)> {
+    fn styles(&self, code: &[u8]) -> Vec<(RegisterName, Style)> {
         let disassembler = Disassembler::new(self.target);
         let (mut found, mut at) = (Vec::new(), 0);
         while at < code.len() {
@@ -187,7 +187,7 @@ impl Session {
             at += (inst.len as usize).max(4);
             let text = String::from_utf8_lossy(&text).into_owned();
             let first = text.split_whitespace().nth(1).unwrap_or("").trim_end_matches(',').to_owned();
-            if let Ok(place) = Place::parse(&first) {
+            if let Ok(place) = RegisterName::parse(&first) {
                 found.push((place, Style::of(&inst)));
             }
         }
@@ -197,8 +197,8 @@ impl Session {
     /// How to show a vector register; pairs that hold a 64-bit number count as their first.
     fn style(
         &self,
-        styles: &[(Place, Style)],
-        wanted: impl Fn(Place) -> Option<(u16, u16)>,
+        styles: &[(RegisterName, Style)],
+        wanted: impl Fn(RegisterName) -> Option<(u16, u16)>,
         register: u16,
     ) -> (Style, bool) {
         let named = styles.iter().rev().find_map(|(place, style)| {
@@ -213,13 +213,13 @@ impl Session {
         }
     }
 
-    fn differences(&self, before: &Wave, styles: &[(Place, Style)]) -> String {
+    fn differences(&self, before: &Wave, styles: &[(RegisterName, Style)]) -> String {
         let mut out = String::new();
         let shape = self.wave.shape();
         for (file, base, count) in [("v", 0, shape.vgprs), ("a", shape.vgprs, shape.agprs)] {
-            let wanted = |place: Place| match place {
-                Place::Vector(first, count) if file == "v" => Some((first, count)),
-                Place::Accumulator(first, count) if file == "a" => Some((first, count)),
+            let wanted = |place: RegisterName| match place {
+                RegisterName::Vector(first, count) if file == "v" => Some((first, count)),
+                RegisterName::Accumulator(first, count) if file == "a" => Some((first, count)),
                 _ => None,
             };
             let mut register = 0;
@@ -304,26 +304,26 @@ impl Session {
 
     /// A register as it is.
     pub fn show(&self, name: &str) -> Result<String, String> {
-        let place = Place::parse(name)?;
+        let place = RegisterName::parse(name)?;
         place.check(&self.target)?;
         let style = self.style.unwrap_or(Style::Bits);
-        let base = if matches!(place, Place::Accumulator(..)) { self.wave.shape().vgprs } else { 0 };
+        let base = if matches!(place, RegisterName::Accumulator(..)) { self.wave.shape().vgprs } else { 0 };
         let mut out = String::new();
         match place {
-            Place::Vector(first, count) | Place::Accumulator(first, count) => {
+            RegisterName::Vector(first, count) | RegisterName::Accumulator(first, count) => {
                 let file = if base == 0 { 'v' } else { 'a' };
                 for register in first..first + count {
                     let lanes = self.wave.vgpr(base + register).copied().unwrap_or([0; 64]);
                     out += &draw::all(&format!("{file}{register}"), &lanes.map(u64::from), style);
                 }
             }
-            Place::Scalar(first, count) => {
+            RegisterName::Scalar(first, count) => {
                 let words: Vec<String> =
                     (first..first + count).map(|c| self.scalar(self.wave.sgpr(c))).collect();
                 let _ = writeln!(out, "{name}: {}", words.join(" "));
             }
-            Place::Scc => _ = writeln!(out, "scc: {}", u32::from(self.wave.scc)),
-            Place::Mode => _ = writeln!(out, "mode: {:#x}", self.wave.mode),
+            RegisterName::Scc => _ = writeln!(out, "scc: {}", u32::from(self.wave.scc)),
+            RegisterName::Mode => _ = writeln!(out, "mode: {:#x}", self.wave.mode),
         }
         Ok(out)
     }

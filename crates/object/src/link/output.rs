@@ -499,7 +499,7 @@ fn apply(
     errors: &mut Vec<Error>,
 ) {
     let got = layout.sections[layout.now(layout.ids.got)].address;
-    for place in &relocations.places {
+    for place in &relocations.inputs {
         let object = &objects[place.object];
         let Some((id, at)) = object.places[place.section] else { continue };
         let section = &layout.sections[layout.now(id)];
@@ -544,7 +544,11 @@ fn apply(
 }
 
 /// Does the loader fill the place in?
-fn is_dynamic(place: &super::relocate::Place, object: &Object<'_>, relocations: &Relocations) -> bool {
+fn is_dynamic(
+    place: &super::relocate::InputRelocation,
+    object: &Object<'_>,
+    relocations: &Relocations,
+) -> bool {
     let flags = object.file.sections[place.section].flags;
     flags & SHF_ALLOC != 0
         && relocations.filled.contains(&(place.object, place.section, place.relocation.offset))

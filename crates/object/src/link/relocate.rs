@@ -8,7 +8,7 @@ use crate::read::Relocation;
 use std::collections::{HashMap, HashSet};
 
 /// A relocation of an input section.
-pub(super) struct Place {
+pub(super) struct InputRelocation {
     pub object: usize,
     pub section: usize,
     pub relocation: Relocation,
@@ -37,7 +37,7 @@ pub(super) enum Dynamic {
 /// Everything that relocations ask for.
 #[derive(Default)]
 pub(super) struct Relocations {
-    pub places: Vec<Place>,
+    pub inputs: Vec<InputRelocation>,
     /// Entries of the global offset table, in order.
     pub got: Vec<Target>,
     pub got_index: HashMap<Target, usize>,
@@ -149,7 +149,7 @@ pub(super) fn scan(
                     complain(message);
                     continue;
                 }
-                all.places.push(Place { object: number, section: index, relocation, target });
+                all.inputs.push(InputRelocation { object: number, section: index, relocation, target });
             }
         }
     }

@@ -342,12 +342,12 @@ pub struct Error {
     /// What is wrong.
     pub message: String,
     /// Where.
-    pub place: Place,
+    pub place: Location,
 }
 
 /// A place in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Location {
     /// Line and column of YAML text, both from 1.
     Line(usize, usize),
     /// Byte of MessagePack data.
@@ -359,9 +359,9 @@ pub enum Place {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.place {
-            Place::Line(line, column) => write!(f, "line {line}, column {column}: {}", self.message),
-            Place::Offset(offset) => write!(f, "byte {offset}: {}", self.message),
-            Place::Path(path) => write!(f, "{path}: {}", self.message),
+            Location::Line(line, column) => write!(f, "line {line}, column {column}: {}", self.message),
+            Location::Offset(offset) => write!(f, "byte {offset}: {}", self.message),
+            Location::Path(path) => write!(f, "{path}: {}", self.message),
         }
     }
 }

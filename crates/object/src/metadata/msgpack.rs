@@ -1,7 +1,7 @@
 //! MessagePack, as metadata notes hold it: a reader that trusts no length, and a writer that picks the shortest
 //! form of everything.
 
-use super::{Error, MAX_DEPTH, Map, Place, Value};
+use super::{Error, Location, MAX_DEPTH, Map, Value};
 use std::borrow::Cow;
 
 /// Reads one document from the start of `bytes`. Returns it with the number of bytes it took.
@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
     }
 
     fn error<T>(&self, at: usize, message: impl Into<String>) -> Result<T, Error> {
-        Err(Error { message: message.into(), place: Place::Offset(at) })
+        Err(Error { message: message.into(), place: Location::Offset(at) })
     }
 
     fn take(&mut self, count: usize) -> Result<&'a [u8], Error> {

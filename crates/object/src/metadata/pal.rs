@@ -1,7 +1,7 @@
 //! PAL metadata: register settings and shader properties for AMD's graphics drivers, in the old form (pairs of
 //! numbers) or the new (a document whose registers are numbered, or numbered and named).
 
-use super::{Error, Map, Place, Value, from_yaml, msgpack, to_yaml};
+use super::{Error, Location, Map, Value, from_yaml, msgpack, to_yaml};
 use crate::elf;
 
 #[path = "pal_registers.rs"]
@@ -40,7 +40,7 @@ impl Pal {
                     Some(text) => {
                         let number = text.split([' ', '(']).next().and_then(super::parse_unsigned);
                         let unknown = || format!("'{text}' is no register number");
-                        let place = Place::Path(".registers".into());
+                        let place = Location::Path(".registers".into());
                         Value::UInt(number.ok_or_else(|| Error { message: unknown(), place })?)
                     }
                 };

@@ -1,6 +1,6 @@
 //! What the HSA metadata of code object v3 and later contains (AMDGPU guide, "Code Object V3 Metadata" and later).
 
-use super::{Error, Map, Place, Value};
+use super::{Error, Location, Map, Value};
 
 /// The form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,7 +135,7 @@ pub fn verify(document: &mut Value<'_>) -> Result<(), Error> {
 
 fn wrong(path: &str, message: String) -> Error {
     let path = if path.is_empty() { "the document" } else { path };
-    Error { message, place: Place::Path(path.into()) }
+    Error { message, place: Location::Path(path.into()) }
 }
 
 fn mapping(value: &mut Value<'_>, keys: &[Key], path: &str) -> Result<(), Error> {

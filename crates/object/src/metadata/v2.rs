@@ -1,7 +1,7 @@
 //! The YAML metadata of code object v2 (AMDGPU guide, "Code Object Metadata"): which keys there are, what they
 //! default to, and the text that compilers put into the note.
 
-use super::{Error, Map, Place, Value};
+use super::{Error, Location, Map, Value};
 use std::fmt::Write;
 
 /// The form of a value.
@@ -131,7 +131,7 @@ pub fn to_text(document: &Value<'_>) -> Result<String, Error> {
 }
 
 fn wrong(path: &str, message: impl Into<String>) -> Error {
-    Error { message: message.into(), place: Place::Path(path.into()) }
+    Error { message: message.into(), place: Location::Path(path.into()) }
 }
 
 struct Printer {

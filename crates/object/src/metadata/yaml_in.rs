@@ -1,6 +1,6 @@
 //! YAML text to a document.
 
-use super::{Error, MAX_DEPTH, Map, Place, Value};
+use super::{Error, Location, MAX_DEPTH, Map, Value};
 use saphyr_parser::{Event, Parser, Span, Tag};
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ pub fn from_yaml(text: &str) -> Result<Value<'static>, Error> {
             }
         }
     }
-    Err(Error { message: "there is no document".into(), place: Place::Line(1, 1) })
+    Err(Error { message: "there is no document".into(), place: Location::Line(1, 1) })
 }
 
 /// A container whose end has not been seen.
@@ -106,5 +106,5 @@ fn error(span: &Span, message: &str) -> Error {
 }
 
 fn error_at(line: usize, column: usize, message: &str) -> Error {
-    Error { message: message.into(), place: Place::Line(line, column + 1) }
+    Error { message: message.into(), place: Location::Line(line, column + 1) }
 }

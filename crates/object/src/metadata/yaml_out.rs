@@ -7,14 +7,14 @@ use std::fmt::Write;
 /// The text of a document, from `---` to `...` and a newline. With `hex`, unsigned numbers are hexadecimal.
 pub fn to_yaml(value: &Value<'_>, hex: bool) -> String {
     let mut printer = Printer { out: String::from("---"), hex, padding: Padding::Line };
-    printer.value(value, 0, Place::Top);
+    printer.value(value, 0, Parent::Top);
     printer.out.push_str("\n...\n");
     printer.out
 }
 
 /// Where a value stands.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum Parent {
     Top,
     InMap,
     InArray,
@@ -48,34 +48,34 @@ impl Printer {
     }
 
     /// Prints a value whose container is at `level` (the indentation of its keys or dashes).
-    fn value(&mut self, value: &Value<'_>, level: usize, place: Place) {
+    fn value(&mut self, value: &Value<'_>, level: usize, place: Parent) {
         match value {
             Value::Map(map) if map.is_empty() => self.empty("{}", level, place),
             Value::Array(elements) if elements.is_empty() => self.empty("[]", level, place),
             Value::Map(map) => {
-                let inner = if place == Place::Top { 0 } else { level + 1 };
+                let inner = if place == Parent::Top { 0 } else { level + 1 };
                 for (i, (key, value)) in map.iter().enumerate() {
                     // The first key of a mapping in an array stands on the dash's line.
-                    let on_dash = i == 0 && place == Place::InArray;
+                    let on_dash = i == 0 && place == Parent::InArray;
                     self.line(if on_dash { level } else { inner }, on_dash);
                     let text = key.scalar_text(self.hex).into_owned();
                     self.quoted(&text, quoting(&text, false));
                     self.out.push(':');
                     self.padding = Padding::Spaces(16usize.saturating_sub(text.len()).max(1));
-                    self.value(value, inner, Place::InMap);
+                    self.value(value, inner, Parent::InMap);
                 }
             }
             // LLVM's printer loses the outer dash of an array in an array; on one line it reads back.
-            Value::Array(_) if place == Place::InArray => {
+            Value::Array(_) if place == Parent::InArray => {
                 self.lead(level, place);
                 self.flow(value);
                 self.padding = Padding::Line;
             }
             Value::Array(elements) => {
-                let inner = if place == Place::Top { 0 } else { level + 1 };
+                let inner = if place == Parent::Top { 0 } else { level + 1 };
                 for element in elements {
                     self.padding = Padding::Line;
-                    self.value(element, inner, Place::InArray);
+                    self.value(element, inner, Parent::InArray);
                 }
             }
             _ => self.scalar(value, level, place),
@@ -115,9 +115,9 @@ impl Printer {
         }
     }
 
-    fn lead(&mut self, level: usize, place: Place) {
+    fn lead(&mut self, level: usize, place: Parent) {
         match std::mem::replace(&mut self.padding, Padding::Line) {
-            Padding::Line => self.line(level, place == Place::InArray),
+            Padding::Line => self.line(level, place == Parent::InArray),
             Padding::Spaces(n) => {
                 for _ in 0..n {
                     self.out.push(' ');
@@ -126,17 +126,17 @@ impl Printer {
         }
     }
 
-    fn empty(&mut self, text: &str, level: usize, place: Place) {
+    fn empty(&mut self, text: &str, level: usize, place: Parent) {
         match self.padding {
             // An empty array as an element loses its dash in LLVM's output; ours keeps it, so that it reads back.
-            Padding::Line if place == Place::Top => self.out.push('\n'),
+            Padding::Line if place == Parent::Top => self.out.push('\n'),
             _ => self.lead(level, place),
         }
         self.out.push_str(text);
         self.padding = Padding::Line;
     }
 
-    fn scalar(&mut self, value: &Value<'_>, level: usize, place: Place) {
+    fn scalar(&mut self, value: &Value<'_>, level: usize, place: Parent) {
         self.lead(level, place);
         if let Some(tag) = tag(value, self.hex) {
             self.out.push_str(tag);

@@ -80,7 +80,7 @@ impl<'a> Note<'a> {
 
     fn error(&self, error: metadata::Error) -> Error {
         match error.place {
-            metadata::Place::Offset(at) => {
+            metadata::Location::Offset(at) => {
                 Error::new(self.part, Some(self.offset + at as u64), error.message)
             }
             _ => Error::new(self.part, Some(self.offset), error.to_string()),

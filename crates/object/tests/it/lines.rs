@@ -5,7 +5,7 @@ use wavemill_object::read::File;
 
 #[test]
 fn lines_of_a_relocatable_file_are_found() {
-    let path = format!("{}/../asm/src/amd/testdata/lines-dwarf5.o", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../asm/tests/amd/lines-dwarf5.o", env!("CARGO_MANIFEST_DIR"));
     let bytes = std::fs::read(path).unwrap();
     let file = File::parse(&bytes).unwrap();
     let lines = Lines::read(&file).unwrap().unwrap();
@@ -20,7 +20,7 @@ fn lines_of_a_relocatable_file_are_found() {
 /// A table that ends too early is an error that says where; no bytes make the reader panic.
 #[test]
 fn broken_tables_are_explained() {
-    let path = format!("{}/../asm/src/amd/testdata/lines-dwarf5.o", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../asm/tests/amd/lines-dwarf5.o", env!("CARGO_MANIFEST_DIR"));
     let good = std::fs::read(path).unwrap();
     let (start, end) = {
         let file = File::parse(&good).unwrap();

@@ -75,11 +75,11 @@ fn verifying_names_the_first_wrong_node() {
 #[test]
 fn broken_yaml_has_a_place() {
     for (yaml, place) in [
-        ("a: [ 1", metadata::Place::Line(2, 1)),
-        ("a: 1\na: 2\n", metadata::Place::Line(2, 4)),
-        ("a: &x 1\nb: *x\n", metadata::Place::Line(1, 4)),
-        ("", metadata::Place::Line(1, 1)),
-        ("a: !int x", metadata::Place::Line(1, 4)),
+        ("a: [ 1", metadata::Location::Line(2, 1)),
+        ("a: 1\na: 2\n", metadata::Location::Line(2, 4)),
+        ("a: &x 1\nb: *x\n", metadata::Location::Line(1, 4)),
+        ("", metadata::Location::Line(1, 1)),
+        ("a: !int x", metadata::Location::Line(1, 4)),
     ] {
         assert_eq!(from_yaml(yaml).unwrap_err().place, place, "{yaml:?}");
     }

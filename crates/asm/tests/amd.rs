@@ -1,9 +1,9 @@
-//! AMD's directives against LLVM's listings and objects, which `testdata/make` writes, and what is wrong said so.
+//! AMD's directives against LLVM's listings and objects, which `amd/make` writes, and what is wrong said so.
 
-use crate::{Options, Os, Output, OutputType, assemble, elf};
+use wavemill_asm::{Options, Os, Output, OutputType, assemble, elf};
 use wavemill_isa::target::{Target, processor};
 
-/// The sources in `testdata`.
+/// The sources in `amd`.
 const SOURCES: [&str; 8] = [
     "descriptor-gfx803",
     "descriptor-gfx90a",
@@ -16,7 +16,7 @@ const SOURCES: [&str; 8] = [
 ];
 
 fn read(name: &str) -> Vec<u8> {
-    let path = format!("{}/src/amd/testdata/{name}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/tests/amd/{name}", env!("CARGO_MANIFEST_DIR"));
     std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
