@@ -6,7 +6,7 @@
 //! assembling the text. Debugging information is left out.
 
 use crate::disasm::Disassembler;
-use crate::objdump::{branch_target, kernel_code_text};
+use crate::objdump::branch_target;
 use crate::options::{Options, OutputType};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use wavemill_object::elf::{
     self, SHF_ALLOC, SHF_EXECINSTR, SHF_MERGE, SHF_STRINGS, SHF_WRITE, SHN_AMDGPU_LDS, SHT_NOBITS,
     SHT_PROGBITS, STT_AMDGPU_HSA_KERNEL,
 };
-use wavemill_object::kernel_code;
+use wavemill_object::kernel_code::{self, KernelCode};
 use wavemill_object::metadata::{Value, to_yaml, v2};
 use wavemill_object::read::{Error, File, Kind, Relocation, Section, Symbol};
 use wavemill_object::target_id::{Os, TargetId};
@@ -150,10 +150,32 @@ impl<'f, 'a> Source<'f, 'a> {
         let name = symbol.name.strip_suffix(".kd").filter(|_| symbol.ty == 1 && symbol.size == 64)?;
         let section = self.file.sections.get(symbol.section as usize)?;
         let aligned = section.name == ".rodata" && symbol.value.is_multiple_of(descriptor::SIZE as u64);
-        let known = self.file.symbols.iter().any(|s| s.name == name && s.section != 0);
+        // `.amdhsa_kernel` gives the descriptor its kernel's binding, and kernels of default visibility protection.
+        let is_kernel = |s: &Symbol<'_>| {
+            s.name == name && s.section != 0 && s.binding == symbol.binding && s.other & 3 != 0
+        };
+        let known = self.file.symbols.iter().any(is_kernel);
         let d = self.file.bytes_from(symbol).and_then(Descriptor::read).filter(|_| aligned && known)?;
         let (lines, unsaid) = d.directives(&self.target, self.file.version());
         unsaid.is_empty().then(|| (name.to_owned(), lines))
+    }
+
+    /// The visibility of a kernel whose descriptor, made by `.amdhsa_kernel`, has another: the descriptor gets the
+    /// kernel's, so that the kernel has the descriptor's first, and its own afterwards.
+    fn descriptor_visibility(&self, kernel: &Symbol<'_>) -> Option<u8> {
+        let is_descriptor =
+            |s: &&Symbol<'_>| s.name.strip_suffix(".kd") == Some(kernel.name) && self.descriptor(s).is_some();
+        let descriptor = self.file.symbols.iter().find(is_descriptor)?;
+        Some(descriptor.other & 3).filter(|v| *v != kernel.other & 3)
+    }
+
+    fn visibility(&mut self, name: &str, visibility: u8) {
+        match visibility {
+            1 => self.line(format_args!("\t.internal {name}")),
+            2 => self.line(format_args!("\t.hidden {name}")),
+            3 => self.line(format_args!("\t.protected {name}")),
+            _ => {}
+        }
     }
 
     fn declarations(&mut self) {
@@ -172,12 +194,8 @@ impl<'f, 'a> Source<'f, 'a> {
                 _ if global => self.line(format_args!("\t.globl {name}")),
                 _ => {}
             }
-            match symbol.other & 3 {
-                1 => self.line(format_args!("\t.internal {name}")),
-                2 => self.line(format_args!("\t.hidden {name}")),
-                3 => self.line(format_args!("\t.protected {name}")),
-                _ => {}
-            }
+            let visibility = self.descriptor_visibility(symbol).unwrap_or(symbol.other & 3);
+            self.visibility(&name, visibility);
             match symbol.ty {
                 1 => self.line(format_args!("\t.type {name},@object")),
                 2 => self.line(format_args!("\t.type {name},@function")),
@@ -384,6 +402,10 @@ impl<'f, 'a> Source<'f, 'a> {
                     self.line(format_args!("\t\t{directive} {value}"));
                 }
                 self.line(format_args!("\t.end_amdhsa_kernel"));
+                let kernel = self.file.symbols.iter().find(|s| s.name == name && s.section != 0);
+                if let Some(kernel) = kernel.filter(|k| self.descriptor_visibility(k).is_some()) {
+                    self.visibility(&spelt(&name), kernel.other & 3);
+                }
                 at += descriptor::SIZE;
                 continue;
             }
@@ -435,9 +457,7 @@ impl<'f, 'a> Source<'f, 'a> {
         for item in &items {
             while let Some(at) = structures.next_if(|at| *at < item.at) {
                 self.labels(number, at, labels, anchors);
-                let mut text = Vec::new();
-                kernel_code_text(&bytes[at..], &mut text);
-                self.out.push_str(&String::from_utf8_lossy(&text));
+                self.kernel_code(&bytes[at..]);
             }
             self.labels(number, item.at, labels, anchors);
             if targets.contains(&item.at) {
@@ -457,6 +477,23 @@ impl<'f, 'a> Source<'f, 'a> {
         if range.end == self.file.sections[number].data.len() {
             self.labels(number, range.end, labels, anchors);
         }
+    }
+
+    /// Code object v2's structure before a kernel; as numbers if it has bits that no key has.
+    fn kernel_code(&mut self, bytes: &[u8]) {
+        let Some(code) = KernelCode::read(bytes) else { return };
+        let Some(keys) = code.keys() else {
+            self.line(format_args!("\t; amd_kernel_code_t with bits that no key has"));
+            for word in code.0.as_chunks::<4>().0 {
+                self.line(format_args!("\t.long {:#010x}", u32::from_le_bytes(*word)));
+            }
+            return;
+        };
+        self.line(format_args!("\t.amd_kernel_code_t"));
+        for (name, value) in keys {
+            self.line(format_args!("\t\t{name} = {value}"));
+        }
+        self.line(format_args!("\t.end_amd_kernel_code_t"));
     }
 
     /// An instruction as numbers, with expressions where relocations fill something in.

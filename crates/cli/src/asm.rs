@@ -2,6 +2,7 @@
 
 use crate::input::open;
 use crate::link::Undefined;
+use crate::stated;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -103,7 +104,7 @@ fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
             let full = if name.contains("--") { name.clone() } else { format!("amdgcn-amd-amdhsa--{name}") };
             TargetId::parse(&full)?.0
         }
-        None => said_target(text).ok_or_else(|| {
+        None => stated::target(text).ok_or_else(|| {
             format!("{}: it does not say for which processor it is (.amdgcn_target); use --mcpu", args.file)
         })?,
     };
@@ -112,7 +113,7 @@ fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
     target.xnack = id.xnack.request();
     target.sramecc = id.sramecc.request();
     let mut options = Options::new(target);
-    options.triple = format!("{}-{}-{}", id.arch, id.vendor, id.os_name);
+    options.triple = stated::triple(&id);
     options.os = match id.os() {
         target_id::Os::Hsa => Os::AmdHsa,
         target_id::Os::Pal => Os::AmdPal,
@@ -121,29 +122,6 @@ fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
     };
     options.code_object_version = args.code_object_version;
     Ok(options)
-}
-
-/// The target id that a source states.
-fn said_target(text: &[u8]) -> Option<TargetId> {
-    for line in text.split(|b| *b == b'\n') {
-        let Ok(line) = std::str::from_utf8(line) else { continue };
-        let mut words = line.trim_start().splitn(2, [' ', '\t']);
-        let (directive, rest) = (words.next()?, words.next().unwrap_or("").trim());
-        match directive {
-            ".amdgcn_target" | ".amd_amdgpu_isa" => {
-                let id = rest.trim_start_matches('"').split('"').next()?;
-                return TargetId::parse(id).ok().map(|t| t.0);
-            }
-            ".hsa_code_object_isa" => {
-                let mut numbers = rest.split(',').map_while(|n| n.trim().parse::<u32>().ok());
-                let (major, minor, stepping) = (numbers.next()?, numbers.next()?, numbers.next()?);
-                let id = format!("amdgcn-amd-amdhsa--gfx{major}{minor}{stepping:x}");
-                return TargetId::parse(&id).ok().map(|t| t.0);
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 fn defsym(text: &str) -> Result<(String, i64), String> {
@@ -155,17 +133,4 @@ fn defsym(text: &str) -> Result<(String, i64), String> {
     };
     let number = number.ok_or_else(|| format!("-D {text}: `{value}` is not a number"))? as i64;
     Ok((name.to_owned(), if value.starts_with('-') { number.wrapping_neg() } else { number }))
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn sources_say_their_target() {
-        let said = |s: &str| super::said_target(s.as_bytes()).map(|t| t.to_string());
-        let v4 = "\t.text\n\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx90a:xnack-\"\n";
-        assert_eq!(said(v4).as_deref(), Some("amdgcn-amd-amdhsa--gfx90a:xnack-"));
-        let v2 = ".hsa_code_object_version 2,1\n.hsa_code_object_isa 8,0,3,\"AMD\",\"AMDGPU\"\n";
-        assert_eq!(said(v2).as_deref(), Some("amdgcn-amd-amdhsa--gfx803"));
-        assert_eq!(said("s_endpgm\n"), None);
-    }
 }

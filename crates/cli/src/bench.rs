@@ -8,7 +8,7 @@ use clap::Args;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Instant;
-use wavemill_isa::target::{Target, processor};
+use wavemill_isa::target::Target;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
 
 /// Arguments of `bench`.
@@ -234,7 +234,7 @@ fn write_json(all: &[Measured]) -> ExitCode {
 
 /// The target of a processor's name.
 fn cpu_target(name: &str) -> Option<Target> {
-    processor(name).map(Target::new)
+    Target::named(name)
 }
 
 /// A loop, assembled, with the memory it may use.

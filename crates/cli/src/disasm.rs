@@ -108,7 +108,7 @@ fn disasm(args: &Disasm) -> Result<(), String> {
 fn target_of(args: &Disasm, file: &File<'_>) -> Result<Target, String> {
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
     if let Some(name) = &args.mcpu {
-        return Ok(Target::new(crate::gpu::processor(name)?));
+        return crate::gpu::target(name);
     }
     let id = file.target_id().map_err(|e| in_file(&e))?;
     let id = id.ok_or_else(|| in_file(&"it does not say for which processor it is; use --mcpu"))?;

@@ -2,13 +2,19 @@
 
 use wavemill_asm::suggest::closest;
 use wavemill_device::Profile;
-use wavemill_isa::target::{self, Processor};
+use wavemill_isa::target::{self, Processor, Target};
 
 /// The processor of a name: its own (gfx90a), another one of LLVM's (fiji), or that of a product (MI210).
 pub fn processor(name: &str) -> Result<&'static Processor, String> {
     let lower = name.trim().to_ascii_lowercase();
     let product = || Profile::named(&plain(&lower)).and_then(|p| target::processor(p.processor));
     target::processor(&lower).or_else(product).ok_or_else(|| unknown(name))
+}
+
+/// The same, with XNACK on where the name says so (gfx901).
+pub fn target(name: &str) -> Result<Target, String> {
+    let cpu = processor(name)?;
+    Ok(Target::named(&name.trim().to_ascii_lowercase()).unwrap_or(Target::new(cpu)))
 }
 
 /// The product of a name, or the usual one with a processor of that name.
@@ -25,12 +31,33 @@ fn plain(name: &str) -> String {
     words.collect()
 }
 
+/// The processors before GCN (the AMDGPU guide's architecture r600), whose instructions are of another kind.
+const R600: [&str; 16] = [
+    "r600", "r630", "rs880", "rv670", "rv710", "rv730", "rv770", "cedar", "redwood", "sumo", "juniper",
+    "cypress", "barts", "turks", "caicos", "cayman",
+];
+
+/// What is said of an architecture or triple that is not amdgcn.
+pub fn other_architecture(arch: &str) -> String {
+    match arch {
+        "r600" => {
+            "r600 is the architecture of Radeon HD 2000 to 6000, before GCN: Wavemill knows amdgcn, GFX6 to gfx90a".into()
+        }
+        _ => format!("no architecture `{arch}`: Wavemill knows amdgcn"),
+    }
+}
+
 /// Why there is no such GPU here.
 fn unknown(name: &str) -> String {
     let lower = plain(&name.trim().to_ascii_lowercase());
     let ours = "`wavemill isa processors` lists processors, `wavemill info --gpu all` products";
     if later(&lower) {
         return format!("`{name}` is not one of GFX6 to gfx90a, which Wavemill emulates; {ours}");
+    }
+    if R600.contains(&lower.as_str()) {
+        return format!(
+            "`{name}` is a GPU before GCN (architecture r600); Wavemill emulates GFX6 to gfx90a; {ours}"
+        );
     }
     let digits = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit());
     if ["sm", "compute"].iter().any(|p| lower.strip_prefix(p).is_some_and(digits)) {
@@ -68,6 +95,9 @@ mod tests {
         }
         assert_eq!(processor("Vega64").map(|p| p.name), Ok("gfx900"));
         assert_eq!(profile("MI250X").map(|p| p.product), Ok("AMD Instinct MI250X"));
+        assert_eq!(target("gfx901").map(|t| (t.cpu.name, t.xnack)), Ok(("gfx900", Some(true))));
+        assert_eq!(profile("gfx901").unwrap().target().unwrap().xnack, Some(true));
+        assert_eq!(profile("gfx900").unwrap().target().unwrap().xnack, Some(false));
         assert_eq!(processor("tahiti").map(|p| p.name), Ok("gfx600"));
     }
 
@@ -85,6 +115,10 @@ mod tests {
         ] {
             let said = processor(name).unwrap_err();
             assert!(said.starts_with(&format!("`{name}` is not one of GFX6 to gfx90a")), "{said}");
+        }
+        for name in ["rv770", "Cypress", "cayman"] {
+            let said = processor(name).unwrap_err();
+            assert!(said.starts_with(&format!("`{name}` is a GPU before GCN (architecture r600)")), "{said}");
         }
         assert!(processor("sm_80").unwrap_err().contains("NVIDIA"));
         assert_eq!(processor("gfx9oa").unwrap_err(), "no GPU `gfx9oa`; did you mean gfx90a?");

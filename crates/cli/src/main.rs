@@ -21,6 +21,7 @@ mod manual;
 mod mc;
 mod output;
 mod run;
+mod stated;
 mod status;
 mod unbundle;
 mod version;

@@ -126,14 +126,18 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
             "arch" => {
                 let arch = text(value)?;
                 if arch != "amdgcn" {
-                    return Err(Stop::Failed(format!("no architecture `{arch}`: Wavemill knows amdgcn")));
+                    return Err(Stop::Failed(crate::gpu::other_architecture(&arch)));
                 }
             }
             "triple" => {
                 options.triple = text(value)?;
                 options.os = system(&options.triple)?;
             }
-            "mcpu" => options.target.cpu = processor(&text(value)?)?,
+            "mcpu" => {
+                let named = processor(&text(value)?)?;
+                options.target.cpu = named.cpu;
+                options.target.xnack = named.xnack.or(options.target.xnack);
+            }
             "mattr" => {
                 features.push(',');
                 features.push_str(&text(value)?);
@@ -173,14 +177,16 @@ fn version() -> String {
 }
 
 /// The processor of a name.
-fn processor(name: &str) -> Result<&'static target::Processor, Stop> {
-    crate::gpu::processor(name).map_err(Stop::Failed)
+fn processor(name: &str) -> Result<Target, Stop> {
+    crate::gpu::target(name).map_err(Stop::Failed)
 }
 
 fn system(triple: &str) -> Result<Os, Stop> {
     let mut parts = triple.split('-');
-    if parts.next() != Some("amdgcn") {
-        return Err(Stop::Failed(format!("triple `{triple}`: Wavemill knows amdgcn")));
+    let arch = parts.next().unwrap_or("");
+    if arch != "amdgcn" {
+        let why = crate::gpu::other_architecture(arch);
+        return Err(Stop::Failed(format!("triple `{triple}`: {why}")));
     }
     Ok(match parts.nth(1) {
         Some("amdhsa") => Os::AmdHsa,

@@ -162,7 +162,7 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
             Some(line) => run.or(line),
             None => run,
         };
-        let wanted = run.gpu.as_deref().map(crate::gpu::processor).transpose()?;
+        let wanted = run.gpu.as_deref().map(crate::gpu::target).transpose()?;
         let (object, target) = source::assemble(&run.file, data, wanted)?;
         return Ok((run, object, target));
     }
@@ -170,7 +170,9 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
     let file = File::parse(&data).map_err(|e| format!("{shown}: {e}"))?;
     let (_, mut target) = loader::target_of(&file).map_err(|e| format!("{shown}: {e}"))?;
     if let Some(name) = &run.gpu {
-        target.cpu = crate::gpu::processor(name)?;
+        let named = crate::gpu::target(name)?;
+        target.cpu = named.cpu;
+        target.xnack = named.xnack.or(target.xnack);
     }
     drop(file);
     Ok((run, data, target))
@@ -188,9 +190,9 @@ fn unbundle(run: &Run, file: &[u8]) -> Result<Vec<u8>, String> {
         let only = objects.pop().ok_or("there is no code object for a GPU in it")?;
         return Ok(only.data.into_owned());
     }
-    let wanted = run.gpu.as_deref().map(crate::gpu::processor).transpose()?;
+    let wanted = run.gpu.as_deref().map(crate::gpu::target).transpose()?;
     let ids: Vec<String> = objects.iter().map(|o| o.id.clone()).collect();
-    objects.retain(|o| cpu(o).is_some_and(|c| wanted.is_none_or(|w| w == c)));
+    objects.retain(|o| cpu(o).is_some_and(|c| wanted.is_none_or(|w| w.cpu == c)));
     if objects.is_empty() {
         return Err(format!(
             "none of its code objects is for {}: {}",

@@ -28,6 +28,8 @@ pub struct Profile {
     pub shader_engines: u32,
     /// PCI device number.
     pub chip_id: u32,
+    /// XNACK, where the name that selected it says so (gfx901).
+    pub xnack: Option<bool>,
 }
 
 macro_rules! profiles {
@@ -36,7 +38,7 @@ macro_rules! profiles {
         &[$(Profile {
             names: &$names, product: $product, processor: $cpu, compute_units: $cus, clock: $clock,
             memory: $memory << 10, memory_clock: $mclk, memory_width: $width, l2: $l2, shader_engines: $se,
-            chip_id: $chip,
+            chip_id: $chip, xnack: None,
         }),*]
     };
 }
@@ -79,13 +81,14 @@ impl Profile {
             l2: 512,
             shader_engines: 1,
             chip_id: 0,
+            xnack: None,
         })
     }
 
     /// The product of a name: its own, or that of a processor, which gives the usual product.
     pub fn named(name: &str) -> Option<Profile> {
         let listed = PROFILES.iter().find(|p| p.names.contains(&name)).copied();
-        listed.or_else(|| processor(name).map(Profile::of))
+        listed.or_else(|| Target::named(name).map(|t| Profile { xnack: t.xnack, ..Profile::of(t.cpu) }))
     }
 
     /// Every name that [`Profile::named`] knows.
@@ -99,7 +102,7 @@ impl Profile {
     pub fn target(&self) -> Option<Target> {
         let cpu = processor(self.processor)?;
         let mut target = Target::new(cpu);
-        target.xnack = cpu.xnack;
+        target.xnack = self.xnack.or(cpu.xnack);
         target.sramecc = cpu.sramecc.then_some(true);
         Some(target)
     }

@@ -134,6 +134,11 @@ pub static PROCESSORS: &[Processor] = &[
     cpu("gfx90c", &[], (9, 0, 12), Level::Gfx900, 0x32, Some(true), false),
 ];
 
+/// Names for processors with XNACK switched on, from the time when that was no feature (the AMDGPU guide's gfx901 and
+/// gfx903; code object v2), and what they are called today.
+pub const XNACK_NAMES: [(&str, &str); 4] =
+    [("gfx901", "gfx900"), ("gfx903", "gfx902"), ("gfx905", "gfx904"), ("gfx907", "gfx906")];
+
 /// Every name a processor can be called by.
 pub fn processor_names() -> impl Iterator<Item = &'static str> {
     PROCESSORS.iter().flat_map(|p| std::iter::once(p.name).chain(p.aliases.iter().copied()))
@@ -161,6 +166,12 @@ impl Target {
     /// A processor with nothing said about its features.
     pub fn new(cpu: &'static Processor) -> Self {
         Target { cpu, xnack: None, sramecc: None, tgsplit: false }
+    }
+
+    /// The processor of a name, with XNACK on where the name says so.
+    pub fn named(name: &str) -> Option<Self> {
+        let on = XNACK_NAMES.iter().any(|n| n.0 == name);
+        Some(Target { xnack: on.then_some(true), ..Target::new(processor(name)?) })
     }
 
     /// The instruction-set level.

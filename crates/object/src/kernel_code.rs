@@ -81,6 +81,7 @@ pub const FIELDS: &[Field] = &[
     num("kernel_code_entry_byte_offset", "", 128, 64),
     num("kernel_code_prefetch_byte_offset", "", 192, 64).unlisted(),
     num("kernel_code_prefetch_byte_size", "", 256, 64),
+    num("max_scratch_backing_memory_byte_size", "", 320, 64).unlisted(),
     rsrc("granulated_workitem_vgpr_count", "compute_pgm_rsrc1_vgprs", 384, 6),
     rsrc("granulated_wavefront_sgpr_count", "compute_pgm_rsrc1_sgprs", 390, 4),
     rsrc("priority", "compute_pgm_rsrc1_priority", 394, 2),
@@ -107,8 +108,17 @@ pub const FIELDS: &[Field] = &[
     rsrc("enable_sgpr_workgroup_info", "compute_pgm_rsrc2_tg_size_en", 426, 1),
     rsrc("enable_vgpr_workitem_id", "compute_pgm_rsrc2_tidig_comp_cnt", 427, 2),
     rsrc("enable_exception_msb", "compute_pgm_rsrc2_excp_en_msb", 429, 2),
+    rsrc("enable_exception_address_watch", "", 429, 1).unlisted(),
+    rsrc("enable_exception_memory_violation", "", 430, 1).unlisted(),
     rsrc("granulated_lds_size", "compute_pgm_rsrc2_lds_size", 431, 9),
     rsrc("enable_exception", "compute_pgm_rsrc2_excp_en", 440, 7),
+    rsrc("enable_exception_ieee_754_fp_invalid_operation", "", 440, 1).unlisted(),
+    rsrc("enable_exception_fp_denormal_source", "", 441, 1).unlisted(),
+    rsrc("enable_exception_ieee_754_fp_division_by_zero", "", 442, 1).unlisted(),
+    rsrc("enable_exception_ieee_754_fp_overflow", "", 443, 1).unlisted(),
+    rsrc("enable_exception_ieee_754_fp_underflow", "", 444, 1).unlisted(),
+    rsrc("enable_exception_ieee_754_fp_inexact", "", 445, 1).unlisted(),
+    rsrc("enable_exception_int_divide_by_zero", "", 446, 1).unlisted(),
     bits("enable_sgpr_private_segment_buffer", "", 448, 1),
     bits("enable_sgpr_dispatch_ptr", "", 449, 1),
     bits("enable_sgpr_queue_ptr", "", 450, 1),
@@ -146,9 +156,6 @@ pub const FIELDS: &[Field] = &[
     num("call_convention", "", 832, 32),
     num("runtime_loader_kernel_symbol", "", 960, 64),
 ];
-
-/// Accepted and ignored: no longer part of the structure.
-pub const DEPRECATED: &str = "max_scratch_backing_memory_byte_size";
 
 /// The field of a key or its alternative name.
 pub fn by_name(name: &str) -> Option<&'static Field> {
@@ -215,6 +222,22 @@ impl KernelCode {
     /// The bits of a field named in [`FIELDS`]; 0 for an unknown name.
     pub fn named(&self, name: &str) -> u64 {
         by_name(name).map_or(0, |f| self.get(f))
+    }
+
+    /// The keys and values that make the structure again: those of listings, and others that are not zero and no part of
+    /// them. Nothing if it has bits that no key has.
+    pub fn keys(&self) -> Option<Vec<(&'static str, u64)>> {
+        let mut again = KernelCode([0; SIZE]);
+        let mut keys = Vec::new();
+        let (listed, others): (Vec<&Field>, Vec<&Field>) = FIELDS.iter().partition(|f| f.listed);
+        for field in listed.into_iter().chain(others) {
+            let value = self.get(field);
+            if field.listed || value != again.get(field) {
+                again.set(field, value);
+                keys.push((field.name, value));
+            }
+        }
+        (again == *self).then_some(keys)
     }
 
     /// A value as listings print it: 32 bits, signed.

@@ -189,13 +189,8 @@ impl TargetId {
 
     /// The processor's name in code object v2, where XNACK has processors of its own.
     fn v2_processor(&self) -> &str {
-        match (self.processor.as_str(), self.xnack.is_on_or_any()) {
-            ("gfx900", true) => "gfx901",
-            ("gfx902", true) => "gfx903",
-            ("gfx904", true) => "gfx905",
-            ("gfx906", true) => "gfx907",
-            (name, _) => name,
-        }
+        let twin = target::XNACK_NAMES.iter().find(|n| n.1 == self.processor);
+        twin.filter(|_| self.xnack.is_on_or_any()).map_or(&self.processor, |n| n.0)
     }
 
     /// ISA version (major, minor, stepping) as v2's `.hsa_code_object_isa` gives it.
@@ -204,6 +199,18 @@ impl TargetId {
         let (major, minor, stepping) = cpu.version;
         let moved = self.v2_processor() != self.processor;
         Some((major, minor, stepping + u8::from(moved)))
+    }
+
+    /// The target of an ISA version in a note or directive of code objects v1 and v2, which have no word for features:
+    /// GFX9 with XNACK has steppings of its own, the others are as their processors are.
+    pub fn from_isa_version(major: u32, minor: u32, stepping: u32) -> Option<TargetId> {
+        let mut id = TargetId::parse(&format!("amdgcn-amd-amdhsa--gfx{major}{minor}{stepping:x}")).ok()?.0;
+        if id.xnack == Setting::Any {
+            let twin = target::XNACK_NAMES.iter().any(|n| n.1 == id.processor);
+            let on = !twin && id.cpu().is_some_and(|c| c.xnack == Some(true));
+            id.xnack = if on { Setting::On } else { Setting::Off };
+        }
+        Some(id)
     }
 
     /// `e_flags` of a code object of `version` (2 to 6).
@@ -277,9 +284,7 @@ impl TargetId {
             Some(at) => (&rest[..at], &rest[at + 1..], Some(3)),
         };
         // Code object v2's processors with XNACK, and any alternative name.
-        let v2_xnack =
-            [("gfx901", "gfx900"), ("gfx903", "gfx902"), ("gfx905", "gfx904"), ("gfx907", "gfx906")];
-        let renamed = v2_xnack.iter().find(|r| r.0 == name);
+        let renamed = target::XNACK_NAMES.iter().find(|r| r.0 == name);
         let cpu = target::processor(renamed.map_or(name, |r| r.1));
         let processor = renamed.map_or_else(|| cpu.map_or(name, |c| c.name), |r| r.1);
         if processor.is_empty() {

@@ -4,6 +4,7 @@ use super::source;
 use std::path::{Path, PathBuf};
 use wavemill_device::loader::Symbol;
 use wavemill_device::{Device, Loaded};
+use wavemill_isa::Target;
 
 /// Where a handler is: a file, unless it is in the program itself, and a function, unless the file has only one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +42,7 @@ impl Handler {
         let shown = path.display().to_string();
         let data = std::fs::read(path).map_err(|e| format!("{shown}: {e}"))?;
         let data = if source::is_source(path, &data) {
-            source::assemble(path, data, Some(device.target().cpu))?.0
+            source::assemble(path, data, Some(Target::new(device.target().cpu)))?.0
         } else {
             data
         };

@@ -1,12 +1,11 @@
 //! Assembly sources: their launch line, their target, and the object made of them.
 
 use super::Run;
+use crate::stated;
 use clap::Parser;
 use std::path::Path;
 use wavemill_asm::{Options, Os, OutputType, assemble as assemble_text, elf};
 use wavemill_isa::Target;
-use wavemill_isa::target::{Processor, processor};
-use wavemill_object::target_id::TargetId;
 
 /// Sources are assembled for this when nothing says otherwise.
 const DEFAULT_GPU: &str = "gfx90a";
@@ -78,35 +77,24 @@ fn split(text: &str) -> Vec<String> {
     words
 }
 
-/// The target of `.amdgcn_target "…"`.
-fn stated_target(text: &[u8]) -> Option<TargetId> {
-    let text = String::from_utf8_lossy(text);
-    let line = text.lines().map(str::trim_start).find(|l| l.starts_with(".amdgcn_target"))?;
-    let id = line.split('"').nth(1)?;
-    TargetId::parse(id).ok().map(|parsed| parsed.0)
-}
-
 /// Assembles a source for the GPU asked for, the one it names itself, or gfx90a.
-pub fn assemble(
-    path: &Path,
-    text: Vec<u8>,
-    gpu: Option<&'static Processor>,
-) -> Result<(Vec<u8>, Target), String> {
+pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<u8>, Target), String> {
     let shown = path.display().to_string();
-    let stated = stated_target(&text);
-    let cpu = match (gpu, &stated) {
-        (Some(cpu), _) => cpu,
-        (None, Some(id)) => processor(&id.processor)
+    let stated = stated::target(&text);
+    let mut target = match (gpu, &stated) {
+        (Some(target), _) => target,
+        (None, Some(id)) => Target::named(&id.processor)
             .ok_or_else(|| format!("{shown}: it is for {}, which Wavemill cannot run", id.processor))?,
-        (None, None) => processor(DEFAULT_GPU).ok_or("no default processor")?,
+        (None, None) => Target::named(DEFAULT_GPU).ok_or("no default processor")?,
     };
-    let mut target = Target::new(cpu);
+    let mut triple = String::from("amdgcn-amd-amdhsa");
     if let Some(id) = stated {
-        target.xnack = id.xnack.request();
+        target.xnack = id.xnack.request().or(target.xnack);
         target.sramecc = id.sramecc.request();
+        triple = stated::triple(&id);
     }
     let mut options = Options::new(target);
-    options.triple = "amdgcn-amd-amdhsa".into();
+    options.triple = triple;
     options.os = Os::AmdHsa;
     options.output = OutputType::Obj;
     options.include_paths.extend(path.parent().map(Path::to_path_buf));
@@ -135,11 +123,5 @@ mod tests {
         assert!(launch_line(b"s_endpgm ; prun: x\n", Path::new("k.s")).unwrap().is_none());
         let wrong = launch_line(b"\n; run: --gird 64\n", Path::new("k.s")).unwrap_err();
         assert!(wrong.starts_with("k.s:2: the `run:` line: unexpected argument '--gird'"), "{wrong}");
-    }
-
-    #[test]
-    fn a_source_names_its_target() {
-        let id = stated_target(b"  .amdgcn_target \"amdgcn-amd-amdhsa--gfx906:xnack-\"\n").unwrap();
-        assert_eq!((id.processor.as_str(), id.xnack.request()), ("gfx906", Some(false)));
     }
 }

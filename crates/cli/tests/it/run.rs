@@ -30,6 +30,24 @@ fn refused(arguments: &[&str]) -> String {
     message
 }
 
+/// `run` takes the processor that a source of code object v2 names, as `asm` does.
+#[test]
+fn old_sources_name_their_processor() {
+    let dir = std::env::temp_dir().join(format!("wavemill-old-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let source = dir.join("k.s");
+    // S_LOAD_DWORD of GFX7 is another instruction on GFX8 and later.
+    std::fs::write(
+        &source,
+        "\t.hsa_code_object_version 2,1\n\t.hsa_code_object_isa 7,0,1,\"AMD\",\"AMDGPU\"\n\t.text\n\t.globl k\n\t.p2align 8\n\
+         \t.amdgpu_hsa_kernel k\nk:\n\t.amd_kernel_code_t\n\t.end_amd_kernel_code_t\n\tv_mac_legacy_f32 v0, v0, v0\n\
+         \ts_endpgm\n",
+    )
+    .unwrap();
+    let text = stdout(&run(&[source.to_str().unwrap(), "--json"]));
+    assert!(text.contains("gfx701"), "{text}");
+}
+
 #[test]
 fn examples_run_by_themselves() {
     let example = |name: &str| repository().join("examples").join(name).display().to_string();

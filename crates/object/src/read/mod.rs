@@ -455,9 +455,22 @@ impl<'a> File<'a> {
     /// What the code was made for: by the header's flags, else by the notes of version 1 and 2.
     pub fn target_id(&self) -> Result<Option<TargetId>, Error> {
         let from_flags = TargetId::from_e_flags(self.os_abi, self.abi_version, self.flags);
-        if from_flags.is_some() {
-            return Ok(from_flags);
-        }
+        let old = self.os() == Os::Hsa && self.abi_version == 0;
+        let from_notes = if old || from_flags.is_none() { self.noted_target()? } else { None };
+        Ok(match (from_flags, from_notes) {
+            // The header of version 2 has XNACK's bit for code that works either way, too; the notes know better.
+            (Some(flags), Some(notes))
+                if flags.processor == notes.processor && notes.xnack != Setting::Any =>
+            {
+                Some(TargetId { xnack: notes.xnack, environment: notes.environment, ..flags })
+            }
+            (Some(flags), _) => Some(flags),
+            (None, notes) => notes,
+        })
+    }
+
+    /// What the notes of versions 1 and 2 say.
+    fn noted_target(&self) -> Result<Option<TargetId>, Error> {
         for note in self.notes()? {
             if note.is(elf::NOTE_NAME_V2, elf::NT_AMD_HSA_ISA_NAME) {
                 let name = text(note.contents).trim_end_matches('\0');
@@ -502,13 +515,7 @@ impl<'a> File<'a> {
 fn isa_version(note: &[u8]) -> Option<TargetId> {
     let word = |at: usize| Some(u32::from_le_bytes(note.get(at..at + 4)?.try_into().ok()?));
     let (major, minor, stepping) = (word(4)?, word(8)?, word(12)?);
-    // Odd steppings of GFX9 are the even ones with XNACK.
-    let parsed = TargetId::parse(&format!("amdgcn-amd-amdhsa--gfx{major}{minor}{stepping:x}")).ok()?;
-    let mut id = parsed.0;
-    if id.xnack == Setting::Any {
-        id.xnack = Setting::Off;
-    }
-    Some(id)
+    TargetId::from_isa_version(major, minor, stepping)
 }
 
 /// Joins a second document to a first.

@@ -42,3 +42,32 @@ fn listed_keys_do_not_overlap_and_read_back() {
         assert_eq!(code.0, [0; kernel_code::SIZE]);
     }
 }
+
+/// The keys of a structure make it again, those that listings leave out included.
+#[test]
+fn keys_are_complete() {
+    let mut code = KernelCode::with_defaults(&Target::new(processor("gfx803").unwrap()));
+    for (name, value) in [
+        ("kernel_code_prefetch_byte_offset", 64),
+        ("max_scratch_backing_memory_byte_size", 1 << 40),
+        ("bulky", 1),
+        ("cdbg_user", 1),
+        ("enable_exception_int_divide_by_zero", 1),
+        ("float_mode", 0xc0),
+        ("runtime_loader_kernel_symbol", 7 << 33),
+    ] {
+        code.set(kernel_code::by_name(name).unwrap(), value);
+    }
+    let keys = code.keys().unwrap();
+    let mut again = KernelCode([0; kernel_code::SIZE]);
+    for &(name, value) in &keys {
+        again.set(kernel_code::by_name(name).unwrap(), value);
+    }
+    assert!(again == code);
+    let named = |name: &str| keys.iter().any(|k| k.0 == name);
+    assert!(named("bulky") && named("cdbg_user") && named("kernel_code_prefetch_byte_offset"));
+    // Parts of what is there already.
+    assert!(!named("enable_exception_int_divide_by_zero") && !named("float_mode_denorm_16_64"));
+    code.0[200] = 1;
+    assert_eq!(code.keys(), None, "a control directive");
+}

@@ -77,3 +77,22 @@ fn bad_strings_are_explained() {
         assert_eq!(TargetId::parse(text), Err(message.to_string()));
     }
 }
+
+/// Version 2 notes: GFX9 is without XNACK in even steppings, with it in odd ones; 8:0:1 has it (ROCm code object format,
+/// "Instruction Set Architecture").
+#[test]
+fn isa_versions_say_whether_there_is_xnack() {
+    for (version, processor, xnack) in [
+        ((9, 0, 0), "gfx900", Setting::Off),
+        ((9, 0, 1), "gfx900", Setting::On),
+        ((9, 0, 2), "gfx902", Setting::Off),
+        ((9, 0, 3), "gfx902", Setting::On),
+        ((8, 0, 1), "gfx801", Setting::On),
+        ((8, 0, 3), "gfx803", Setting::Unsupported),
+        ((7, 0, 1), "gfx701", Setting::Unsupported),
+    ] {
+        let (major, minor, stepping) = version;
+        let id = TargetId::from_isa_version(major, minor, stepping).unwrap();
+        assert_eq!((id.processor.as_str(), id.xnack), (processor, xnack), "{version:?}");
+    }
+}
