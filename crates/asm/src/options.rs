@@ -54,6 +54,8 @@ pub struct Options {
     pub fatal_warnings: bool,
     /// Alternate macro syntax from the start.
     pub altmacro: bool,
+    /// Keys of `.amd_kernel_code_t` that LLVM reads and forgets count, as the ROCm code object format has them.
+    pub old_keys: bool,
 }
 
 impl Options {
@@ -71,6 +73,7 @@ impl Options {
             no_warn: false,
             fatal_warnings: false,
             altmacro: false,
+            old_keys: false,
         }
     }
 }

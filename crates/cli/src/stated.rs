@@ -2,12 +2,14 @@
 
 use wavemill_object::target_id::TargetId;
 
-/// The target id that a source states: by `.amdgcn_target`, `.amd_amdgpu_isa` or `.hsa_code_object_isa`.
+/// The target id that a source states: by `.amdgcn_target` or `.amd_amdgpu_isa`, else by `.hsa_code_object_isa`, which
+/// has numbers only.
 pub fn target(text: &[u8]) -> Option<TargetId> {
+    let mut numbered = None;
     for line in text.split(|b| *b == b'\n') {
         let Ok(line) = std::str::from_utf8(line) else { continue };
         let mut words = line.trim_start().splitn(2, [' ', '\t']);
-        let (directive, rest) = (words.next()?, words.next().unwrap_or("").trim());
+        let (directive, rest) = (words.next().unwrap_or(""), words.next().unwrap_or("").trim());
         match directive {
             ".amdgcn_target" | ".amd_amdgpu_isa" => {
                 let id = rest.trim_start_matches('"').split('"').next()?;
@@ -15,13 +17,16 @@ pub fn target(text: &[u8]) -> Option<TargetId> {
             }
             ".hsa_code_object_isa" => {
                 let mut numbers = rest.split(',').map_while(|n| n.trim().parse::<u32>().ok());
-                let (major, minor, stepping) = (numbers.next()?, numbers.next()?, numbers.next()?);
-                return TargetId::from_isa_version(major, minor, stepping);
+                if let (Some(major), Some(minor), Some(stepping)) =
+                    (numbers.next(), numbers.next(), numbers.next())
+                {
+                    numbered = numbered.or_else(|| TargetId::from_isa_version(major, minor, stepping));
+                }
             }
             _ => {}
         }
     }
-    None
+    numbered
 }
 
 /// The triple of a target id, with its environment if it has one.

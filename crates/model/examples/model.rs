@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use wavemill_isa::row::Enc;
 use wavemill_isa::{ROWS, Row};
 use wavemill_model::compare::{CPUS, Report, compare};
+use wavemill_model::matrix;
 use wavemill_model::sequence::sequences;
 use wavemill_model::{excluded_row, flags};
 
@@ -15,8 +16,9 @@ fn main() -> std::process::ExitCode {
     let mut all = Report::default();
     let mut sequences_differ = false;
     for cpu in CPUS.into_iter().filter(|c| args.get(2).is_none_or(|a| a == "all" || a == c)) {
-        let report =
-            compare(cpu, seed, runs, &|name| args.get(3).is_none_or(|a| name.starts_with(a.as_str())));
+        let pick = |name: &str| args.get(3).is_none_or(|a| name.starts_with(a.as_str()));
+        let mut report = compare(cpu, seed, runs, &pick);
+        report.add(matrix::compare(cpu, seed, runs, &pick));
         print!("{}", report.describe());
         println!(
             "{cpu}: {} cases of {} forms, {} forms differ, no model for {:?}",

@@ -1,4 +1,4 @@
-//! A second opinion: what the scalar and vector ALU instructions do, written from the manuals' text and not from
+//! A second opinion: what the scalar, vector ALU and matrix instructions do, written from the manuals' text and not from
 //! crate `sem`.
 //!
 //! Everything here is slow and plain on purpose: one lane at a time, a `match` on the mnemonic, integers as integers,
@@ -17,6 +17,7 @@ mod float;
 mod fp;
 mod generate;
 mod int;
+pub mod matrix;
 mod operand;
 mod packed;
 mod salu;
@@ -106,7 +107,7 @@ pub enum Unmodelled {
 /// Why a row in an ALU encoding has no model, if it has none.
 pub fn excluded_row(row: &Row) -> Option<&'static str> {
     Some(match row.name {
-        _ if row.enc == Enc::Mfma => "matrices have tests of their own",
+        _ if row.enc == Enc::Mfma => "matrices are compared on their own (`matrix`)",
         "s_rfe_b64" | "s_rfe_restore_b64" => {
             "leaves a trap handler: no arithmetic, and needs privileged state"
         }

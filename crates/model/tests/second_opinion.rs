@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use wavemill_isa::target::processor;
 use wavemill_model::compare::{CPUS, all_halves, compare};
+use wavemill_model::matrix;
 use wavemill_model::sequence::sequences;
 use wavemill_testing::evidence;
 
@@ -24,6 +25,19 @@ fn agree(cpu: &str) {
     assert!(report.cases.values().all(|&n| n >= RUNS as u64), "{cpu}");
     let (level, test) = (processor(cpu).expect("a processor").level, Arc::from(file!()));
     report.cases.keys().for_each(|(name, _)| evidence::note(level, name, &test));
+}
+
+/// Matrix instructions on random numbers of all kinds: denormals, infinities, NaNs, products that cancel.
+#[test]
+fn matrices() {
+    for cpu in ["gfx908", "gfx90a"] {
+        let report = matrix::compare(cpu, 0x5eed, 6, &|_| true);
+        assert!(report.missing.is_empty(), "{:?}", report.missing);
+        assert!(report.differences.is_empty(), "{}", report.describe());
+        assert!(report.cases.len() >= 20, "{cpu}: {}", report.cases.len());
+        let (level, test) = (processor(cpu).expect("a processor").level, Arc::from(file!()));
+        report.cases.keys().for_each(|(name, _)| evidence::note(level, name, &test));
+    }
 }
 
 /// Blocks of several instructions.

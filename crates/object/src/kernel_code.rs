@@ -157,6 +157,9 @@ pub const FIELDS: &[Field] = &[
     num("runtime_loader_kernel_symbol", "", 960, 64),
 ];
 
+/// The key that LLVM reads and forgets: for it the structure has no such field any more.
+pub const FORGOTTEN: &str = "max_scratch_backing_memory_byte_size";
+
 /// The field of a key or its alternative name.
 pub fn by_name(name: &str) -> Option<&'static Field> {
     FIELDS.iter().find(|f| f.name == name || (!name.is_empty() && f.alias == name))

@@ -57,6 +57,10 @@ fn key(p: &mut Parser<'_>, block: &mut Block) -> Result<bool, Diag> {
     if name == ".end_amd_kernel_code_t" {
         return Ok(false);
     }
+    if name == kernel_code::FORGOTTEN && !p.options.old_keys {
+        p.lex.skip_statement();
+        return Ok(true);
+    }
     let Some(field) = kernel_code::by_name(name) else {
         return Err(Diag::error(at, format!("unexpected amd_kernel_code_t field name {name}")));
     };

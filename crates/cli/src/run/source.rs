@@ -95,6 +95,7 @@ pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<
     }
     let mut options = Options::new(target);
     options.triple = triple;
+    options.old_keys = true;
     options.os = Os::AmdHsa;
     options.output = OutputType::Obj;
     options.include_paths.extend(path.parent().map(Path::to_path_buf));

@@ -44,7 +44,7 @@ fn old_sources_name_their_processor() {
          \ts_endpgm\n",
     )
     .unwrap();
-    let text = stdout(&run(&[source.to_str().unwrap(), "--json"]));
+    let text = stdout(&run(&[source.to_str().unwrap(), "--grid", "64", "--json"]));
     assert!(text.contains("gfx701"), "{text}");
 }
 
