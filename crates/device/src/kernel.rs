@@ -129,16 +129,16 @@ impl Setup {
             shape: Shape { vgprs: 0, agprs: 0 },
             allocated_vgprs: d.allocated_vgprs(level),
             sgprs: d.counted_sgprs().next_multiple_of(Limits::of(target.cpu).sgpr_alloc_granule),
-            mode: get("float_round_mode_32") << mode::ROUND32
-                | get("float_round_mode_16_64") << mode::ROUND64
-                | get("float_denorm_mode_32") << mode::DENORM32
-                | get("float_denorm_mode_16_64") << mode::DENORM64
-                | get("enable_dx10_clamp") << mode::DX10_CLAMP
-                | get("enable_ieee_mode") << mode::IEEE
+            mode: get("float_round_mode_32") << mode::ROUND32_SHIFT
+                | get("float_round_mode_16_64") << mode::ROUND64_SHIFT
+                | get("float_denorm_mode_32") << mode::DENORM32_SHIFT
+                | get("float_denorm_mode_16_64") << mode::DENORM64_SHIFT
+                | get("enable_dx10_clamp") * mode::DX10_CLAMP
+                | get("enable_ieee_mode") * mode::IEEE
                 | EXCEPTIONS
                     .iter()
                     .enumerate()
-                    .fold(0, |bits, (i, name)| bits | get(name) << (mode::EXCP_EN + i as u32)),
+                    .fold(0, |bits, (i, name)| bits | get(name) << (mode::EXCP_EN_SHIFT + i as u32)),
             group_bytes: get("group_segment_fixed_size"),
             private_bytes: get("private_segment_fixed_size"),
             kernarg_bytes: get("kernarg_size"),
@@ -148,7 +148,7 @@ impl Setup {
             debugtrap_stops: false,
         };
         if level.is_gfx9() {
-            setup.mode |= get("fp16_ovfl") << mode::FP16_OVFL;
+            setup.mode |= get("fp16_ovfl") * mode::FP16_OVFL;
         }
         if level != Level::Gfx90a {
             setup.preload = (0, 0);
@@ -180,9 +180,9 @@ impl Setup {
             sgprs: ((get("granulated_wavefront_sgpr_count") + 1) * 8)
                 .next_multiple_of(Limits::of(target.cpu).sgpr_alloc_granule),
             mode: get("float_mode") & 0xff
-                | get("enable_dx10_clamp") << mode::DX10_CLAMP
-                | get("enable_ieee_mode") << mode::IEEE
-                | (get("enable_exception") | get("enable_exception_msb") << 7) << mode::EXCP_EN,
+                | get("enable_dx10_clamp") * mode::DX10_CLAMP
+                | get("enable_ieee_mode") * mode::IEEE
+                | (get("enable_exception") | get("enable_exception_msb") << 7) << mode::EXCP_EN_SHIFT,
             group_bytes: get("workgroup_group_segment_byte_size"),
             private_bytes: get("workitem_private_segment_byte_size"),
             kernarg_bytes: get("kernarg_segment_byte_size"),

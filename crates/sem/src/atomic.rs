@@ -45,6 +45,29 @@ pub enum Atomic {
     PkAddF16,
 }
 
+/// A read-modify-write of one number.
+#[derive(Clone, Copy, Debug)]
+pub struct Rmw<'a> {
+    /// The operation.
+    pub op: Atomic,
+    /// Size: 4 or 8.
+    pub bytes: u8,
+    /// What the instruction calls DATA.
+    pub data: u64,
+    /// The other datum.
+    pub second: u64,
+    /// What does it.
+    pub unit: Unit<'a>,
+}
+
+impl Rmw<'_> {
+    /// The value memory gets.
+    #[inline]
+    pub fn apply(&self, old: u64) -> u64 {
+        self.op.apply(old, self.data, self.second, self.bytes, self.unit)
+    }
+}
+
 impl Atomic {
     /// Whether the instruction carries a second datum.
     pub const fn has_second(self) -> bool {

@@ -1,8 +1,405 @@
-//! Program control that is more than a jump: the fork and join of arbitrary control flow (manual 4.6, 12.1 to 12.3).
+//! Program control: branches and their conditions, calls, indexing, hardware registers, halts, traps and messages, and the
+//! fork and join of arbitrary control flow (manual 4, 12.1 to 12.5).
+
+use crate::bus::{Bus, Kind, Space};
+use crate::hwreg::{Hwreg, Select, mode, status};
+use crate::inst::Inst;
+use crate::lanes::{Long, Mask, Word, w};
+use crate::operand::Src;
+use crate::scalar::{S32, S64, SMask};
+use crate::state::State;
+use crate::trap::Cause;
+use wavemill_isa::encoding::bits;
+use wavemill_isa::{Op, regs};
+
+/// When a branch is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // the names say it
+pub enum Condition {
+    Always,
+    Scc(bool),
+    VccZero(bool),
+    ExecZero(bool),
+    DebugUser,
+    DebugSystem,
+    DebugEither,
+    DebugBoth,
+}
+
+impl Condition {
+    /// Whether it holds, of values that are the same in all lanes.
+    #[inline(always)]
+    pub fn holds<W: Word>(self, scc: W::Mask, vcc: W::Long, exec: W::Long, status: W) -> W::Mask {
+        let zero = |a: W::Long| a.eq(W::Long::splat(0));
+        let bit = |bit: u32| !(status & w(bit)).eq(w(0));
+        let (user, system) = (status::DEBUG_USER, status::DEBUG_SYS);
+        match self {
+            Condition::Always => W::Mask::ones(),
+            Condition::Scc(true) => scc,
+            Condition::Scc(false) => !scc,
+            Condition::VccZero(true) => zero(vcc),
+            Condition::VccZero(false) => !zero(vcc),
+            Condition::ExecZero(true) => zero(exec),
+            Condition::ExecZero(false) => !zero(exec),
+            Condition::DebugUser => bit(user),
+            Condition::DebugSystem => bit(system),
+            Condition::DebugEither => bit(user | system),
+            Condition::DebugBoth => bit(user) & bit(system),
+        }
+    }
+}
+
+/// What a scalar instruction does to the wave itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// Jumps by a constant if a condition holds.
+    Branch(Condition),
+    /// S_CBRANCH_G_FORK: the target is in registers.
+    Fork,
+    /// S_CBRANCH_I_FORK: the target is a constant.
+    ForkImmediate,
+    /// S_CBRANCH_JOIN.
+    Join,
+    /// S_ENDPGM and its like.
+    End,
+    /// S_BARRIER.
+    Barrier,
+    /// S_SLEEP.
+    Sleep,
+    /// S_TRAP.
+    Trap,
+    /// S_RFE.
+    ReturnFromTrap,
+    /// S_SETKILL.
+    Kill,
+    /// S_SETHALT.
+    Halt,
+    /// S_SENDMSG, with a halt after S_SENDMSGHALT.
+    Message {
+        /// The wave halts.
+        halt: bool,
+    },
+    /// S_SETPRIO.
+    Priority,
+    /// S_ICACHE_INV.
+    InvalidateCode,
+    /// S_INCPERFLEVEL and S_DECPERFLEVEL.
+    PerformanceLevel {
+        /// It goes up.
+        up: bool,
+    },
+    /// S_GETPC.
+    GetPc,
+    /// S_SETPC.
+    SetPc,
+    /// S_SWAPPC.
+    SwapPc,
+    /// S_CALL.
+    Call,
+    /// S_MOVRELS: M0 is added to the source's register.
+    MoveRelativeSource,
+    /// S_MOVRELD: M0 is added to the destination's register.
+    MoveRelativeDestination,
+    /// S_GETREG.
+    GetRegister,
+    /// S_SETREG, from an SGPR.
+    SetRegister,
+    /// S_SETREG_IMM32.
+    SetRegisterImmediate,
+    /// S_SET_GPR_IDX_ON.
+    IndexOn,
+    /// S_SET_GPR_IDX_OFF.
+    IndexOff,
+    /// S_SET_GPR_IDX_MODE.
+    IndexMode,
+    /// S_SET_GPR_IDX_IDX.
+    IndexValue,
+    /// S_SETVSKIP.
+    SkipVector,
+}
+
+impl Control {
+    /// What an instruction does, if it is one of these.
+    pub const fn of(op: Op) -> Option<Control> {
+        use Condition as If;
+        Some(match op {
+            Op::s_branch => Control::Branch(If::Always),
+            Op::s_cbranch_scc0 => Control::Branch(If::Scc(false)),
+            Op::s_cbranch_scc1 => Control::Branch(If::Scc(true)),
+            Op::s_cbranch_vccz => Control::Branch(If::VccZero(true)),
+            Op::s_cbranch_vccnz => Control::Branch(If::VccZero(false)),
+            Op::s_cbranch_execz => Control::Branch(If::ExecZero(true)),
+            Op::s_cbranch_execnz => Control::Branch(If::ExecZero(false)),
+            Op::s_cbranch_cdbguser => Control::Branch(If::DebugUser),
+            Op::s_cbranch_cdbgsys => Control::Branch(If::DebugSystem),
+            Op::s_cbranch_cdbgsys_or_user => Control::Branch(If::DebugEither),
+            Op::s_cbranch_cdbgsys_and_user => Control::Branch(If::DebugBoth),
+            Op::s_cbranch_g_fork => Control::Fork,
+            Op::s_cbranch_i_fork => Control::ForkImmediate,
+            Op::s_cbranch_join => Control::Join,
+            Op::s_endpgm | Op::s_endpgm_saved | Op::s_endpgm_ordered_ps_done => Control::End,
+            Op::s_barrier => Control::Barrier,
+            Op::s_sleep => Control::Sleep,
+            Op::s_trap => Control::Trap,
+            Op::s_rfe_b64 | Op::s_rfe_restore_b64 => Control::ReturnFromTrap,
+            Op::s_setkill => Control::Kill,
+            Op::s_sethalt => Control::Halt,
+            Op::s_sendmsg => Control::Message { halt: false },
+            Op::s_sendmsghalt => Control::Message { halt: true },
+            Op::s_setprio => Control::Priority,
+            Op::s_icache_inv => Control::InvalidateCode,
+            Op::s_incperflevel => Control::PerformanceLevel { up: true },
+            Op::s_decperflevel => Control::PerformanceLevel { up: false },
+            Op::s_getpc_b64 => Control::GetPc,
+            Op::s_setpc_b64 => Control::SetPc,
+            Op::s_swappc_b64 => Control::SwapPc,
+            Op::s_call_b64 => Control::Call,
+            Op::s_movrels_b32 | Op::s_movrels_b64 => Control::MoveRelativeSource,
+            Op::s_movreld_b32 | Op::s_movreld_b64 => Control::MoveRelativeDestination,
+            Op::s_getreg_b32 => Control::GetRegister,
+            Op::s_setreg_b32 => Control::SetRegister,
+            Op::s_setreg_imm32_b32 => Control::SetRegisterImmediate,
+            Op::s_set_gpr_idx_on => Control::IndexOn,
+            Op::s_set_gpr_idx_off => Control::IndexOff,
+            Op::s_set_gpr_idx_mode => Control::IndexMode,
+            Op::s_set_gpr_idx_idx => Control::IndexValue,
+            Op::s_setvskip => Control::SkipVector,
+            _ => return None,
+        })
+    }
+}
+
+/// What happens after an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Flow {
+    /// The wave goes on at its PC.
+    Next,
+    /// It goes on at its PC, with code that may have changed.
+    Refetch,
+    /// The instruction has not run: the wave waits, and tries it again later.
+    Retry,
+    /// The wave stops.
+    Stop(Stop),
+    /// The instruction works lane by lane: it is the engine's own.
+    Lanes,
+}
+
+/// Why a wave stops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stop {
+    /// It is done.
+    End,
+    /// It came to a barrier.
+    Barrier,
+    /// It sleeps.
+    Sleep,
+    /// It traps, and nobody but the machine takes it.
+    Trap(u8),
+    /// It sends a message, with M0.
+    Message {
+        /// The instruction's constant.
+        message: u16,
+        /// M0.
+        m0: u32,
+    },
+    /// It is halted.
+    Halt,
+    /// It may not execute this instruction.
+    Illegal,
+}
+
+/// The address a constant number of dwords from the next instruction.
+#[inline(always)]
+pub fn target<W: Word>(next: W::Long, imm: u16) -> W::Long {
+    next + W::Long::splat((imm as i16 as i64 * 4) as u64)
+}
+
+/// Executes program control. The PC points behind the instruction.
+#[inline]
+pub fn execute<B: Bus>(control: Control, inst: &Inst, state: &mut B) -> Flow {
+    let imm = bits::SIMM16.get(inst.bits) as u16;
+    if let Control::Branch(condition) = control {
+        let (scc, vcc) = (SMask(state.scc()), S64(state.vcc()));
+        if condition.holds::<S32>(scc, vcc, S64(state.exec()), S32(state.status())).0 {
+            state.set_pc(target::<S32>(S64(state.pc()), imm).0);
+        }
+        return Flow::Next;
+    }
+    other(control, inst, imm, state)
+}
+
+fn other<B: Bus>(control: Control, inst: &Inst, imm: u16, state: &mut B) -> Flow {
+    let s0 = state.source(inst.src[0], inst.src_bits[0]);
+    let (pc, dst) = (state.pc(), inst.sdst as u32);
+    let target = target::<S32>(S64(pc), imm).0;
+    match control {
+        // `execute` has these.
+        Control::Branch(_) => {}
+        Control::End => return Flow::Stop(Stop::End),
+        Control::Barrier => return Flow::Stop(Stop::Barrier),
+        Control::Sleep => return Flow::Stop(Stop::Sleep),
+        Control::Trap => return trap(inst, imm as u8, state),
+        // It is for the trap handler alone; elsewhere it is no instruction.
+        Control::ReturnFromTrap if !state.privileged() => return Flow::Stop(Stop::Illegal),
+        Control::ReturnFromTrap => {
+            state.set_status(state.status() & !status::PRIV);
+            state.set_pc(s0);
+            return attend(state);
+        }
+        // Kills the wave as the host's command does.
+        Control::Kill if imm & 1 != 0 => return Flow::Stop(Stop::End),
+        Control::Kill => {}
+        Control::Halt => {
+            let halt = if imm & 1 != 0 { status::HALT } else { 0 };
+            state.set_status(state.status() & !status::HALT | halt);
+            return attend(state);
+        }
+        Control::Message { halt } => {
+            if halt {
+                state.set_status(state.status() | status::HALT);
+            }
+            return Flow::Stop(Stop::Message { message: imm, m0: state.m0() });
+        }
+        Control::Priority => {
+            let priority = (imm as u32) << 3 & status::USER_PRIO;
+            state.set_status(state.status() & !status::USER_PRIO | priority);
+        }
+        Control::InvalidateCode => {
+            state.cache(Space::Code, Kind::Invalidate);
+            return Flow::Refetch;
+        }
+        Control::PerformanceLevel { up } => state.count_level(imm as usize & 15, up),
+        Control::GetPc => state.set_sgpr64(dst, pc),
+        Control::SetPc => state.set_pc(s0),
+        Control::SwapPc => {
+            state.set_sgpr64(dst, pc);
+            state.set_pc(s0);
+        }
+        Control::Call => {
+            state.set_sgpr64(dst, pc);
+            state.set_pc(target);
+        }
+        Control::MoveRelativeSource => {
+            if let Src::Sgpr(code) = inst.src[0] {
+                let code = relative(code, inst.src_bits[2], state).unwrap_or(0);
+                let value = state.sgpr64(code);
+                state.set_scalar(inst.sdst, inst.src_bits[2], value);
+            }
+        }
+        Control::MoveRelativeDestination => {
+            if let Some(code) = relative(inst.sdst, inst.src_bits[2], state) {
+                state.set_scalar(code as u8, inst.src_bits[2], s0);
+            }
+        }
+        Control::GetRegister => {
+            let select = Select::new(imm);
+            let register = Hwreg::from_id(select.id, state.level());
+            // Reserved registers are zero.
+            let value = register.map_or(0, |r| select.get(r.value(state)));
+            state.set_sgpr(dst, value);
+        }
+        Control::SetRegister | Control::SetRegisterImmediate => {
+            let value = match control {
+                Control::SetRegister => s0 as u32,
+                _ => state.source(inst.src[1], 32) as u32,
+            };
+            let select = Select::new(imm);
+            if let Some(register) = Hwreg::from_id(select.id, state.level()) {
+                register.set(select, value, state);
+            }
+            return attend(state);
+        }
+        Control::IndexOn => {
+            set_index(Some(s0 as u32), Some(inst.bits as u32 >> 8), state);
+            state.set_mode(state.mode() | mode::GPR_IDX_EN);
+        }
+        Control::IndexOff => state.set_mode(state.mode() & !mode::GPR_IDX_EN),
+        Control::IndexMode => set_index(None, Some(imm as u32), state),
+        Control::IndexValue => set_index(Some(s0 as u32), None, state),
+        // VSKIP = the bit of S0 that S1 names.
+        Control::SkipVector => {
+            let n = state.source(inst.src[1], 32) as u32 & 31;
+            let skip = if s0 as u32 >> n & 1 != 0 { mode::VSKIP } else { 0 };
+            state.set_mode(state.mode() & !mode::VSKIP | skip);
+        }
+        Control::Fork => {
+            let target = state.source(inst.src[1], 64);
+            go(fork(s0, state.exec(), csp(state), pc, target), state);
+        }
+        Control::ForkImmediate => {
+            // The mask is where SOPK has its register.
+            let mask = state.source(inst.src[0], 64);
+            go(fork(mask, state.exec(), csp(state), pc, target), state);
+        }
+        // At the saved depth go on, else pop and run the side that waited.
+        Control::Join => {
+            if let Some(csp) = join(csp(state), s0 as u32) {
+                let (exec, pc) = (state.sgpr64(csp * 4), state.sgpr64(csp * 4 + 2));
+                go(Branching { pc, exec, csp, push: None }, state);
+            }
+        }
+    }
+    Flow::Next
+}
+
+/// MODE.CSP.
+fn csp(state: &impl State) -> u32 {
+    state.mode() >> mode::CSP_SHIFT
+}
+
+/// After changes of STATUS and TRAPSTS: halts, or enters the trap handler.
+fn attend(state: &mut impl State) -> Flow {
+    if state.attend() { Flow::Stop(Stop::Halt) } else { Flow::Next }
+}
+
+/// S_TRAP: the PC saved is that of the instruction itself.
+fn trap(inst: &Inst, id: u8, state: &mut impl State) -> Flow {
+    if state.status() & status::TRAP_EN == 0 {
+        return Flow::Next;
+    }
+    if state.trap_handler() == 0 {
+        return Flow::Stop(Stop::Trap(id));
+    }
+    state.set_pc(state.pc().wrapping_sub(inst.len as u64));
+    state.enter_trap(Cause::Trap(id));
+    Flow::Next
+}
+
+/// M0's index and mode fields for VGPR indexing.
+fn set_index(index: Option<u32>, enable: Option<u32>, state: &mut impl State) {
+    let mut m0 = state.m0();
+    if let Some(i) = index {
+        m0 = m0 & !0xff | i & 0xff;
+    }
+    if let Some(e) = enable {
+        m0 = m0 & !0xf000 | (e & 15) << 12;
+    }
+    state.set_sgpr(regs::M0, m0);
+}
+
+/// The SGPR that lies M0 registers on from one, if the wave has it: indexing does not lead out of the SGPRs.
+fn relative(code: u8, bits: u8, state: &impl State) -> Option<u32> {
+    let m0 = state.m0();
+    let last = (code as u32).checked_add(m0)?.checked_add((bits == 64) as u32)?;
+    let limit = state.allocation().named_sgprs(state.level()) as u32;
+    let inside = m0 == 0 && code < 128 || last < limit;
+    inside.then(|| code as u32 + m0)
+}
+
+/// A fork or join leaves the wave there.
+fn go(flow: Branching, state: &mut impl State) {
+    state.set_pc(flow.pc);
+    state.set_exec(flow.exec);
+    state.set_mode(state.mode() & !(7 << mode::CSP_SHIFT) | flow.csp << mode::CSP_SHIFT);
+    if let Some((register, exec, pc)) = flow.push {
+        state.set_sgpr64(register, exec);
+        state.set_sgpr64(register + 2, pc);
+    }
+}
 
 /// Where a fork or join leaves the wave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Flow {
+pub struct Branching {
     /// The PC.
     pub pc: u64,
     /// EXEC.
@@ -18,20 +415,20 @@ pub struct Flow {
 pub const STACK_DEPTH: u32 = 6;
 
 /// S_CBRANCH_G_FORK and S_CBRANCH_I_FORK: the side with fewer lanes runs first, the other waits on the stack.
-pub const fn fork(mask: u64, exec: u64, csp: u32, next: u64, target: u64) -> Flow {
+pub const fn fork(mask: u64, exec: u64, csp: u32, next: u64, target: u64) -> Branching {
     let (pass, fail) = (mask & exec, !mask & exec);
     if pass == exec {
-        return Flow { pc: target, exec, csp, push: None };
+        return Branching { pc: target, exec, csp, push: None };
     }
     if fail == exec {
-        return Flow { pc: next, exec, csp, push: None };
+        return Branching { pc: next, exec, csp, push: None };
     }
     let (run, pc, wait, resume) = if fail.count_ones() < pass.count_ones() {
         (fail, next, pass, target)
     } else {
         (pass, target, fail, next)
     };
-    Flow { pc, exec: run, csp: (csp + 1) & 7, push: Some((csp * 4, wait, resume)) }
+    Branching { pc, exec: run, csp: (csp + 1) & 7, push: Some((csp * 4, wait, resume)) }
 }
 
 /// The SGPR that a join at another depth than `saved` pops from; none at that depth: the program goes on.
@@ -46,20 +443,20 @@ mod tests {
     /// All lanes on one side: a jump, or none.
     #[test]
     fn uniform() {
-        assert_eq!(fork(!0, 0xff, 2, 4, 100), Flow { pc: 100, exec: 0xff, csp: 2, push: None });
-        assert_eq!(fork(0, 0xff, 2, 4, 100), Flow { pc: 4, exec: 0xff, csp: 2, push: None });
+        assert_eq!(fork(!0, 0xff, 2, 4, 100), Branching { pc: 100, exec: 0xff, csp: 2, push: None });
+        assert_eq!(fork(0, 0xff, 2, 4, 100), Branching { pc: 4, exec: 0xff, csp: 2, push: None });
         // With no lane active, all of none pass.
-        assert_eq!(fork(1, 0, 2, 4, 100), Flow { pc: 100, exec: 0, csp: 2, push: None });
+        assert_eq!(fork(1, 0, 2, 4, 100), Branching { pc: 100, exec: 0, csp: 2, push: None });
     }
 
     #[test]
     fn fewer_lanes_first() {
         // Two pass, six fail: the two go to the target.
         let flow = fork(0b11, 0xff, 1, 4, 100);
-        assert_eq!(flow, Flow { pc: 100, exec: 0b11, csp: 2, push: Some((4, 0xfc, 4)) });
+        assert_eq!(flow, Branching { pc: 100, exec: 0b11, csp: 2, push: Some((4, 0xfc, 4)) });
         // Six pass, two fail: the two go on.
         let flow = fork(0xfc, 0xff, 1, 4, 100);
-        assert_eq!(flow, Flow { pc: 4, exec: 0b11, csp: 2, push: Some((4, 0xfc, 100)) });
+        assert_eq!(flow, Branching { pc: 4, exec: 0b11, csp: 2, push: Some((4, 0xfc, 100)) });
         // A tie: the lanes that pass run.
         assert_eq!(fork(0xf, 0xff, 0, 4, 100).exec, 0xf);
     }

@@ -4,10 +4,14 @@
 //! why the table calls them approximate. Moves are exact.
 
 use crate::apply::Context;
+use crate::bus::{At, Bus, Fault, Space};
 use crate::fp::single;
 use crate::half;
+use crate::inst::Inst;
 use crate::scalar::S32;
-use wavemill_isa::Op;
+use crate::state::lanes;
+use wavemill_isa::encoding::bits;
+use wavemill_isa::{Enc, Op, Role};
 
 /// Which of the three parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,32 +54,113 @@ pub fn address(m0: u32, attribute: u32, channel: u32, slot: Slot, lane: u32) -> 
     (m0 & 0xffff) + 4 * (12 * (attribute * primitives + primitive) + dword)
 }
 
-/// The parameters an instruction reads.
-pub const fn slots(op: Op) -> &'static [Slot] {
-    match op {
-        Op::v_interp_p1_f32 | Op::v_interp_p1ll_f16 => &[Slot::P10, Slot::P0],
-        Op::v_interp_p1lv_f16 => &[Slot::P10],
-        Op::v_interp_p2_f32 | Op::v_interp_p2_f16 | Op::v_interp_p2_legacy_f16 => &[Slot::P20],
-        _ => &[],
-    }
+/// What an instruction does with parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // the manual's names
+pub enum Interpolation {
+    /// A parameter as it is.
+    Move,
+    P1,
+    P2,
+    P1ll,
+    P1lv,
+    P2Half,
+    /// GFX8's form, which writes the whole register.
+    P2HalfLegacy,
 }
 
-/// Whether an instruction interpolates or moves a parameter.
-pub const fn known(op: Op) -> bool {
-    matches!(op, Op::v_interp_mov_f32) || !slots(op).is_empty()
+impl Interpolation {
+    /// What an instruction does, if it is one of these.
+    pub const fn of(op: Op) -> Option<Interpolation> {
+        Some(match op {
+            Op::v_interp_mov_f32 => Interpolation::Move,
+            Op::v_interp_p1_f32 => Interpolation::P1,
+            Op::v_interp_p2_f32 => Interpolation::P2,
+            Op::v_interp_p1ll_f16 => Interpolation::P1ll,
+            Op::v_interp_p1lv_f16 => Interpolation::P1lv,
+            Op::v_interp_p2_f16 => Interpolation::P2Half,
+            Op::v_interp_p2_legacy_f16 => Interpolation::P2HalfLegacy,
+            _ => return None,
+        })
+    }
+
+    /// The parameters it reads, but for a move, whose encoding names one.
+    pub const fn slots(self) -> &'static [Slot] {
+        match self {
+            Interpolation::Move => &[],
+            Interpolation::P1 | Interpolation::P1ll => &[Slot::P10, Slot::P0],
+            Interpolation::P1lv => &[Slot::P10],
+            Interpolation::P2 | Interpolation::P2Half | Interpolation::P2HalfLegacy => &[Slot::P20],
+        }
+    }
 }
 
 /// The result of one lane: `read` are the parameters of [`slots`], `at` the coordinate, `addend` the old destination or
 /// the third source. With `high`, 16-bit parameters (and an addend of 16 bits) are in upper halves.
-pub fn interpolate(op: Op, read: [u32; 2], at: u32, addend: u32, high: bool, x: &Context) -> u32 {
+pub fn interpolate(
+    what: Interpolation,
+    read: [u32; 2],
+    at: u32,
+    addend: u32,
+    high: bool,
+    x: &Context,
+) -> u32 {
     let m = x.mode.mad32();
     let half_of = |word: u32| half::to_f32(S32(if high { word >> 16 } else { word & 0xffff }), &x.mode).0;
     let mad = |a: u32, b: u32, c: u32| single::mad(S32(a), S32(b), S32(c), m);
-    match op {
-        Op::v_interp_p1_f32 => x.f32(mad(read[0], at, read[1])).0,
-        Op::v_interp_p2_f32 => x.f32(mad(read[0], at, addend)).0,
-        Op::v_interp_p1ll_f16 => x.f32(mad(half_of(read[0]), at, half_of(read[1]))).0,
-        Op::v_interp_p1lv_f16 => x.f32(mad(half_of(read[0]), at, half_of(addend))).0,
-        _ => x.f16(half::from_f32(mad(half_of(read[0]), at, addend), &x.mode)).0 & 0xffff,
+    match what {
+        Interpolation::Move => x.f32(S32(read[0])).0,
+        Interpolation::P1 => x.f32(mad(read[0], at, read[1])).0,
+        Interpolation::P2 => x.f32(mad(read[0], at, addend)).0,
+        Interpolation::P1ll => x.f32(mad(half_of(read[0]), at, half_of(read[1]))).0,
+        Interpolation::P1lv => x.f32(mad(half_of(read[0]), at, half_of(addend))).0,
+        Interpolation::P2Half | Interpolation::P2HalfLegacy => {
+            x.f16(half::from_f32(mad(half_of(read[0]), at, addend), &x.mode)).0 & 0xffff
+        }
     }
+}
+
+/// Executes an interpolation.
+pub fn execute<B: Bus>(what: Interpolation, inst: &Inst, state: &mut B) -> Result<(), Fault> {
+    let (word, m0) = (inst.bits, state.m0());
+    let short = inst.row.enc == Enc::Vintrp && inst.len == 4;
+    let (attribute, channel, high) = if short {
+        (bits::VINTRP_ATTR.get(word), bits::VINTRP_CHAN.get(word), false)
+    } else {
+        let high = bits::INTERP3_HIGH.get(word) != 0;
+        (bits::INTERP3_ATTR.get(word), bits::INTERP3_CHAN.get(word), high)
+    };
+    let named = Slot::from_bits(inst.encoded().get(Role::Slot));
+    let slots = if what == Interpolation::Move { named.as_slice() } else { what.slots() };
+    let x = Context::new(state.float_mode(), inst.clamp, inst.omod, state.level());
+    // The coordinate is the first source of the short forms and the second of those with 16-bit parameters.
+    let at = if inst.row.enc == Enc::Vintrp { 0 } else { 1 };
+    // Its modifiers stand where a second source has them in every long form.
+    let (neg, abs) = if short { (0, 0) } else { (bits::VOP3_NEG.get(word), bits::VOP3_ABS.get(word)) };
+    let modified = |v: u32, bit: u32| {
+        // An addend of 16 bits is one of two halves.
+        let halves = what == Interpolation::P1lv && bit == 2;
+        let sign = if halves { 0x8000_8000 } else { 0x8000_0000 };
+        let v = if abs >> bit & 1 != 0 { v & !sign } else { v };
+        if neg >> bit & 1 != 0 { v ^ sign } else { v }
+    };
+    for lane in lanes(state.exec()) {
+        let mut parameters = [0; 2];
+        for (p, slot) in parameters.iter_mut().zip(slots) {
+            let address = address(m0, attribute, channel, *slot, lane);
+            // Out of range reads give zero (manual 3.6.1).
+            if address as u64 + 4 <= state.lds_bytes() as u64 {
+                let read = state.read(At::lane(Space::Lds, address as u64, lane), 4);
+                *p = read.map_err(|kind| Fault { kind, lanes: 1 << lane, address: address as u64 })?;
+            }
+        }
+        let i = modified(state.lane(inst.src[at], 0, lane), 1);
+        let addend = modified(state.lane(inst.src[2], 0, lane), 2);
+        let result = interpolate(what, parameters, i, addend, high, &x);
+        // GFX9's form leaves the upper half alone.
+        let keeps = what == Interpolation::P2Half && state.level().is_gfx9();
+        let rest = if keeps { state.vgpr(inst.dst, lane) & 0xffff_0000 } else { 0 };
+        state.set_vgpr(inst.dst, lane, rest | result);
+    }
+    Ok(())
 }

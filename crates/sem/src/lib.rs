@@ -5,21 +5,31 @@
 //! it to an engine's [`Apply`], [`modify`] what modifiers do to operands and results. [`salu`] has the scalar
 //! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
 //!
-//! Memory: [`memory`] says what instructions move, [`buffer`] and [`image`] decode resources and find addresses,
-//! [`tiling`] those of images that are not linear, [`mod@format`] and [`blocks`] convert texels, [`mimg`] and [`sampler`] are the image instructions and what sampling does,
-//! [`gws`] is global wave sync, [`ordered`] whose turn it is to count, and [`interp`] parameter interpolation.
+//! [`inst`] is the decoded instruction, [`resolve`] makes it; [`operand`] says what operand codes name.
+//!
+//! An engine gives its registers and its memory to the other instructions as a [`state::State`] and a [`bus::Bus`], and
+//! [`execute`] does them: [`control`] has program control, [`lanemove`] what moves between lanes, [`smem`], [`share`],
+//! [`transfer`] and [`texel`] move data between registers and memory, [`interp`] interpolates parameters. Where they
+//! move it, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`] and
+//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`memory`] says
+//! what instructions move, [`wait`] which counters they raise, [`gws`] is global wave sync, [`ordered`] whose turn it is to
+//! count; [`raise`] has the exceptions of an instruction, [`trap`] and [`hwreg`] what a wave knows about itself.
 
+pub mod address;
 pub mod apply;
 pub mod atomic;
 pub mod blocks;
 pub mod buffer;
 pub mod bus;
 pub mod compare;
+mod confine;
 pub mod control;
 pub mod cvt;
 pub mod div;
 pub mod exact;
 pub mod excp;
+pub mod execute;
+pub mod family;
 pub mod fidelity;
 pub mod format;
 pub mod fp;
@@ -27,8 +37,10 @@ pub mod gws;
 pub mod half;
 pub mod hwreg;
 pub mod image;
+pub mod inst;
 pub mod int;
 pub mod interp;
+pub mod lanemove;
 pub mod lanes;
 pub mod memory;
 pub mod mfma;
@@ -36,14 +48,23 @@ pub mod mimg;
 pub mod misc;
 pub mod mode;
 pub mod modify;
+pub mod operand;
 pub mod ordered;
 pub mod packed;
+pub mod raise;
+pub mod resolve;
 pub mod salu;
 pub mod sampler;
 pub mod scalar;
+pub mod share;
+pub mod smem;
 pub mod soft;
 pub mod special;
+pub mod state;
+pub mod texel;
 pub mod tiling;
+pub mod transfer;
+pub mod trap;
 pub mod valu;
 pub mod wait;
 

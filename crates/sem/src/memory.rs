@@ -1,8 +1,8 @@
-//! What memory instructions move: sizes, extension, and which read-modify-write. Where they move it (addresses, bounds,
-//! apertures) is for the engines; this is what LDS, buffer, flat, global and scratch instructions have in common.
+//! What memory instructions move: sizes, extension, and which read-modify-write. This is what LDS, buffer, flat, global and
+//! scratch instructions have in common; where they move it is in [`crate::address`], how in [`crate::transfer`].
 
 use crate::atomic::Atomic;
-use wavemill_isa::{Level, Op};
+use wavemill_isa::Op;
 
 /// How a loaded number fills its register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -185,18 +185,6 @@ pub fn src2(op: Op) -> Option<(Atomic, u8)> {
     })
 }
 
-/// The two addresses of such an instruction: where it writes, and where its second operand is. The distance counts
-/// dwords: 15 signed bits of the instruction's offset or, if its top bit is set, the upper 15 bits of the address.
-pub fn src2_addresses(address: u32, offset: u32) -> (u32, u32) {
-    if offset & 0x8000 != 0 {
-        let a = address & 0x1_ffff;
-        (a, a.wrapping_add(((address as i32 >> 17) * 4) as u32))
-    } else {
-        let distance = ((offset << 17) as i32) >> 17;
-        (address, address.wrapping_add((distance * 4) as u32))
-    }
-}
-
 /// What an instruction does to memory, for those that move one number per lane.
 #[rustfmt::skip]
 pub fn access(op: Op) -> Option<Access> {
@@ -268,23 +256,26 @@ pub fn access(op: Op) -> Option<Access> {
     })
 }
 
-/// The lane DS_SWIZZLE_B32 reads for lane `i` (manual 12.12.1). Rotation follows the pseudocode: lanes whose number has
-/// a mask bit keep that bit. FFT and rotation came with GFX9; before, bit 15 alone picks one of the two basic modes.
-pub fn swizzle_source(i: u32, offset: u32, level: Level) -> u32 {
-    let group = i & 0x20;
-    let offset = if level.is_gfx9() || offset & 0x8000 == 0 { offset } else { offset & 0x80ff };
-    if offset >= 0xe000 {
-        let mask = offset & 31;
-        let j = (i & 31).reverse_bits() >> 27;
-        (j >> mask.count_ones() | i & mask) & 31 | group
-    } else if offset >= 0xc000 {
-        let (mask, rotate) = (offset & 31, offset >> 5 & 31);
-        let rotated = if offset >> 10 & 1 != 0 { i.wrapping_sub(rotate) } else { i + rotate };
-        (i & mask | rotated & !mask) & 31 | group
-    } else if offset & 0x8000 != 0 {
-        i & !3 | offset >> (2 * (i & 3)) & 3
-    } else {
-        let (xor, or, and) = (offset >> 10 & 31, offset >> 5 & 31, offset & 31);
-        ((i & 31 & and) | or) ^ xor | group
+/// What a vector instruction asks of caches. All writes have been made where it runs: engines tell observers, and have
+/// nothing else to do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // the names say it
+pub enum CacheControl {
+    WriteBack,
+    Invalidate,
+    WriteBackInvalidate,
+}
+
+impl CacheControl {
+    /// What an instruction asks, if it is one of these.
+    pub const fn of(op: Op) -> Option<CacheControl> {
+        Some(match op {
+            Op::buffer_wbinvl1 | Op::buffer_wbinvl1_vol | Op::buffer_wbinvl1_sc => {
+                CacheControl::WriteBackInvalidate
+            }
+            Op::buffer_wbl2 => CacheControl::WriteBack,
+            Op::buffer_invl2 => CacheControl::Invalidate,
+            _ => return None,
+        })
     }
 }

@@ -1,5 +1,6 @@
 //! What the MODE register says to float instructions (manual 3.5 and 6.4).
 
+use crate::hwreg::mode;
 use crate::soft::Round;
 use wavemill_isa::Level;
 
@@ -51,11 +52,11 @@ impl Mode {
     /// From the register of a level: FP16_OVFL came with GFX9.
     pub const fn new(bits: u32, level: Level) -> Mode {
         Mode {
-            f32: FloatMode::from_bits(bits, bits >> 4),
-            f64: FloatMode::from_bits(bits >> 2, bits >> 6),
-            ieee: bits >> 9 & 1 != 0,
-            dx10_clamp: bits >> 8 & 1 != 0,
-            fp16_ovfl: level.is_gfx9() && bits >> 23 & 1 != 0,
+            f32: FloatMode::from_bits(bits >> mode::ROUND32_SHIFT, bits >> mode::DENORM32_SHIFT),
+            f64: FloatMode::from_bits(bits >> mode::ROUND64_SHIFT, bits >> mode::DENORM64_SHIFT),
+            ieee: bits & mode::IEEE != 0,
+            dx10_clamp: bits & mode::DX10_CLAMP != 0,
+            fp16_ovfl: level.is_gfx9() && bits & mode::FP16_OVFL != 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What modifiers do to a vector instruction's sources and results (manual 6.2, 13.3): ABS and NEG, SDWA's and OP_SEL's
-//! selections, VOP3P's halves, the widened operands of V_FMA_MIX, the lanes DPP reads, partial results. Engines find out
-//! which of these an encoding asks for; what they mean is said here.
+//! selections, VOP3P's halves, the widened operands of V_FMA_MIX, partial results. Which of these an encoding asks
+//! for, [`crate::inst::Inst::change`] says; what they mean is said here.
 
 use crate::half;
 use crate::lanes::{Word, w};
@@ -181,28 +181,5 @@ impl Merge {
             }
             Rest::Keep => placed | (old & w(!(field << at))),
         }
-    }
-}
-
-/// The lane a DPP control reads for lane `n` (manual 13.3.9), or none.
-pub fn dpp_source(n: u32, control: u16) -> Option<u32> {
-    let count = control as u32 & 15;
-    let (row, at) = (n & !15, n & 15);
-    match control {
-        0..=0xff => Some(n & !3 | control as u32 >> (n % 4 * 2) & 3),
-        0x101..=0x10f => (at + count < 16).then_some(n + count),
-        0x111..=0x11f => (at >= count).then(|| n - count),
-        0x121..=0x12f => Some(row | (at + 16 - count) & 15),
-        0x130 => (n < 63).then_some(n + 1),
-        0x134 => Some((n + 1) & 63),
-        0x138 => n.checked_sub(1),
-        0x13c => Some((n + 63) & 63),
-        0x140 => Some(row | (15 - at)),
-        // Stays within its eight lanes; the manual's formula forgets the row.
-        0x141 => Some(n & !7 | (7 - (n & 7))),
-        0x142 => (n > 15).then(|| row - 1),
-        0x143 => (n > 31).then_some(31),
-        0x150..=0x15f => Some(row | count),
-        _ => Some(n),
     }
 }

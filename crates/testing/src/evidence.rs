@@ -50,7 +50,7 @@ thread_local! {
 impl Observer for Witness {
     fn before(&self, wave: &Wave, next: &Instruction) -> Control {
         let scalar = (next.inst.row.enc as u8) < Enc::Vop2 as u8;
-        COUNTS.set(scalar || wave.exec() != 0 && wave.mode >> mode::VSKIP & 1 == 0);
+        COUNTS.set(scalar || wave.exec() != 0 && wave.mode & mode::VSKIP == 0);
         Control::Continue
     }
 

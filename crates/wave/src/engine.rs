@@ -3,6 +3,7 @@
 use crate::group::GroupShared;
 use crate::mem::Memory;
 use crate::state::Wave;
+pub use wavemill_sem::bus::FaultKind;
 
 /// Something that executes a wave's instructions. The interpreter is one; a JIT is another. They give the same bits.
 pub trait Engine: Send + Sync {
@@ -59,53 +60,6 @@ pub struct Fault {
     pub lanes: u64,
     /// The first such lane's address, or the scalar one.
     pub address: u64,
-}
-
-/// The kinds of [`Fault`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FaultKind {
-    /// Read of `bytes` outside every allocation.
-    Read {
-        /// Size of the access.
-        bytes: u32,
-    },
-    /// Write of `bytes` outside every allocation.
-    Write {
-        /// Size of the access.
-        bytes: u32,
-    },
-    /// Write to read-only memory.
-    ReadOnly {
-        /// Size of the access.
-        bytes: u32,
-    },
-    /// An atomic on an address that is not a multiple of its size.
-    Misaligned {
-        /// Size of the access.
-        bytes: u32,
-    },
-    /// LDS access outside what the work-group has, through an address that must not (flat).
-    Lds {
-        /// Size of the access.
-        bytes: u32,
-    },
-    /// The PC left every allocation.
-    Fetch,
-    /// No instruction has this encoding on the target.
-    Illegal {
-        /// First dword.
-        word: u32,
-    },
-    /// A resource or sampler that cannot be used.
-    Descriptor {
-        /// What it is.
-        what: &'static str,
-    },
-    /// The instruction exists, but the emulator cannot do it yet.
-    Unsupported {
-        /// Its mnemonic.
-        name: &'static str,
-    },
 }
 
 /// Classes of instructions that are counted separately.

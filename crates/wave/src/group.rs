@@ -83,7 +83,7 @@ impl Default for Global {
 
 impl Global {
     /// Bytes of global data share.
-    pub const GDS_BYTES: u32 = 64 << 10;
+    pub const GDS_BYTES: u32 = wavemill_sem::bus::GDS_BYTES;
 
     /// The global data share.
     pub fn gds(&self) -> &Lds {

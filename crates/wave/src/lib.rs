@@ -16,24 +16,28 @@
 //! let event = engine.run(&mut wave, &group, &memory, 1_000_000);
 //! ```
 
-mod confine;
+mod clock;
 pub mod engine;
 pub mod group;
 mod guest;
 pub mod interp;
 pub mod mem;
 pub mod observe;
-mod program;
+pub mod program;
+pub mod running;
 pub mod simd;
 pub mod state;
+pub mod step;
 mod strip;
 mod trap;
 
+pub use clock::clock;
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
 pub use group::{Global, GroupShared, Lds, Order};
-pub use interp::{Interp, clock};
+pub use interp::Interp;
 pub use mem::{Memory, Range};
 pub use observe::Observer;
+pub use running::Running;
 pub use simd::Simd;
 pub use state::{Clock, Shape, Vgpr, Wave, WaveId, mode};
 pub use trap::Watch;

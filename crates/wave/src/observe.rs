@@ -110,30 +110,14 @@ pub(crate) struct Told {
     pub barrier: bool,
     /// The instruction before which it was stopped.
     pub held: Option<u64>,
-}
-
-impl Wave {
-    /// An engine begins to run an observed wave.
-    pub(crate) fn run_begins(&mut self) {
-        let Some(observer) = self.observer.clone() else { return };
-        if !std::mem::replace(&mut self.told.started, true) {
-            observer.wave_started(self);
-        }
-        if std::mem::take(&mut self.told.barrier) {
-            observer.barrier_released(self);
-        }
-    }
-
-    /// An engine has run an observed wave until this.
-    pub(crate) fn run_ended(&mut self, event: &Event) {
-        let Some(observer) = self.observer.clone() else { return };
-        if *event == Event::Barrier {
-            self.told.barrier = true;
-            observer.barrier_reached(self);
-        }
-        observer.stopped(self, event);
-        if matches!(event, Event::End | Event::Fault(_)) {
-            observer.wave_ended(self, event);
-        }
-    }
+    /// Somebody is told about accesses: an observer looks on, or addresses are watched.
+    pub looking: bool,
+    /// The running instruction's address.
+    pub pc: u64,
+    /// Its coherence bits.
+    pub coherence: Coherence,
+    /// Address watches that it has hit, as bits of TRAPSTS.
+    pub watched: u32,
+    /// An observer wants the wave to stop behind it.
+    pub stop: bool,
 }

@@ -8,7 +8,9 @@ use crate::trap::Watch;
 use std::sync::Arc;
 use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
+pub use wavemill_sem::hwreg::mode;
 use wavemill_sem::hwreg::status;
+use wavemill_sem::inst::{Allocation, SPARE};
 
 /// One vector register: a dword for each of 64 lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,9 +26,6 @@ pub struct Shape {
     /// Accumulation registers a0 up: their own file on gfx908, the upper part of the one file on gfx90a.
     pub agprs: u16,
 }
-
-/// Registers behind the file that catch writes to registers a wave does not have (manual 6.2.3).
-pub(crate) const SPARE: usize = 32;
 
 /// Where S_MEMTIME gets the time from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,34 +46,6 @@ pub struct WaveId {
     pub group: [u32; 3],
     /// Number of the wave in its work-group.
     pub wave: u32,
-}
-
-/// Bits of the MODE register (manual 3.5).
-pub mod mode {
-    /// Round mode of f32, two bits.
-    pub const ROUND32: u32 = 0;
-    /// Round mode of f64 and f16, two bits.
-    pub const ROUND64: u32 = 2;
-    /// Denormal mode of f32, two bits.
-    pub const DENORM32: u32 = 4;
-    /// Denormal mode of f64 and f16, two bits.
-    pub const DENORM64: u32 = 6;
-    /// DX10_CLAMP.
-    pub const DX10_CLAMP: u32 = 8;
-    /// IEEE.
-    pub const IEEE: u32 = 9;
-    /// DEBUG: a trap after every instruction.
-    pub const DEBUG: u32 = 11;
-    /// EXCP_EN, nine bits: exceptions that trap.
-    pub const EXCP_EN: u32 = 12;
-    /// FP16_OVFL.
-    pub const FP16_OVFL: u32 = 23;
-    /// GPR_IDX_EN.
-    pub const GPR_IDX_EN: u32 = 27;
-    /// VSKIP.
-    pub const VSKIP: u32 = 28;
-    /// CSP, three bits: the fork stack's pointer.
-    pub const CSP: u32 = 29;
 }
 
 /// A wavefront.
@@ -178,7 +149,7 @@ impl Wave {
         self.pc = 0;
         self.sgprs = [0; 128];
         self.scc = false;
-        self.mode = 0xf0 | 1 << mode::DX10_CLAMP | 1 << mode::IEEE;
+        self.mode = 15 << mode::DENORM32_SHIFT | mode::DX10_CLAMP | mode::IEEE;
         // Under ROCm there is always a trap handler.
         self.status = status::TRAP_EN;
         self.trapsts = 0;
@@ -284,14 +255,10 @@ impl Wave {
         self.sgprs[124]
     }
 
-    /// Sets MODE.CSP.
-    pub(crate) fn set_csp(&mut self, csp: u32) {
-        self.mode = self.mode & !(7 << mode::CSP) | csp << mode::CSP;
-    }
-
-    /// SGPRs that can be named sN: at most 104 before GFX8, 102 since.
-    pub(crate) fn sgpr_limit(&self) -> u8 {
-        self.sgpr_count.min(if self.level.is_vi_plus() { 102 } else { 104 })
+    /// The registers the wave has, and may write.
+    pub fn allocation(&self) -> Allocation {
+        let Shape { vgprs, agprs } = self.shape;
+        Allocation { vgprs, agprs, sgprs: self.sgpr_count, privileged: self.privileged() }
     }
 
     /// Operand code of FLAT_SCRATCH_LO, which moved between GFX7 and GFX8.
@@ -307,16 +274,6 @@ impl Wave {
     /// Sets FLAT_SCRATCH.
     pub fn set_flat_scratch(&mut self, value: u64) {
         self.set_sgpr64(self.flat_scratch_code(), value);
-    }
-
-    /// The address of this wave's private memory, lane 0. Before GFX9, FLAT_SCRATCH counts from the dispatch's scratch, in
-    /// units of 256 bytes.
-    pub(crate) fn scratch_base(&self, dispatch: u64) -> u64 {
-        let flat = self.flat_scratch();
-        if self.level.is_gfx9() {
-            return flat;
-        }
-        dispatch.wrapping_add((flat >> 32) << 8)
     }
 
     /// A vector register: v0 up, then a0 up from `shape().vgprs`.

@@ -2,12 +2,14 @@
 //! decoded, into offsets from a few base pointers; what must happen to sources and results around an instruction stands
 //! in a side table that most instructions do not need.
 
-use crate::program::{Inst, Run, Src};
-use wavemill_isa::{Kind, Op, Role, flag};
+use crate::program::{Inst, Run, Special, Src};
+use wavemill_isa::Op;
 use wavemill_sem::compare::{Compare, Type};
-use wavemill_sem::fidelity::Family;
+use wavemill_sem::family::Family;
 use wavemill_sem::fp::Predicate;
-use wavemill_sem::modify::{Change, Merge, dpp_source};
+use wavemill_sem::inst;
+use wavemill_sem::lanemove::dpp_source;
+use wavemill_sem::modify::{Change, Merge};
 
 /// What an operand's offset counts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -113,7 +115,7 @@ pub(crate) enum From {
     /// A scalar register by operand code.
     Sgpr(u8),
     /// A value that only the interpreter knows (apertures, SCC …).
-    Special(u8),
+    Special(Special),
 }
 
 /// Lanes that DPP moves.
@@ -195,8 +197,8 @@ impl LaneOps {
         }
         let mut extra = Extra::default();
         for i in 0..3 {
-            let change = change(inst, i);
-            let long = inst.src_bits[i] == 64 || packed_dwords(inst);
+            let change = inst.change(i);
+            let long = inst.is_long(i);
             let (from, like) = match inst.src[i] {
                 Src::None => continue,
                 Src::Vgpr(r) => (From::Source(Source::register(r)), Source::register(r)),
@@ -205,7 +207,7 @@ impl LaneOps {
                     (From::Source(s), s)
                 }
                 Src::Sgpr(code) => (From::Sgpr(code & 127), Source::uniform(Base::Temps, 0)),
-                Src::Special(code) => (From::Special(code), Source::uniform(Base::Temps, 0)),
+                Src::Special(special) => (From::Special(special), Source::uniform(Base::Temps, 0)),
             };
             let moves = i == 0 && inst.modifiers.dpp.is_some();
             op.src[i] = match from {
@@ -220,7 +222,7 @@ impl LaneOps {
                 }
             };
         }
-        extra.dpp = inst.modifiers.dpp.map(|(control, mask, bound)| Box::new(Dpp::new(control, mask, bound)));
+        extra.dpp = inst.modifiers.dpp.map(|dpp| Box::new(Dpp::new(dpp)));
         if let Some(merge) = inst.merge {
             extra.merge = Some((merge, op.dst));
             op.dst = TEMP_RESULT;
@@ -253,84 +255,15 @@ impl Extra {
 }
 
 impl Dpp {
-    fn new(control: u16, mask: u8, bound: bool) -> Dpp {
-        let mut dpp = Dpp { from: [0; 64], exists: 0, enabled: 0, bound };
+    fn new(of: inst::Dpp) -> Dpp {
+        let mut dpp = Dpp { from: [0; 64], exists: 0, enabled: 0, bound: of.bound };
         for n in 0..64u32 {
-            if let Some(s) = dpp_source(n, control) {
+            if let Some(s) = dpp_source(n, of.control) {
                 dpp.from[n as usize] = s as u8 & 63;
                 dpp.exists |= 1 << n;
             }
-            let enabled = mask >> (4 + n / 16) & 1 != 0 && mask >> (n % 16 / 4) & 1 != 0;
-            dpp.enabled |= (enabled as u64) << n;
+            dpp.enabled |= (of.enables(n) as u64) << n;
         }
         dpp
     }
-}
-
-/// Packed f32: operands are pairs of dwords.
-fn packed_dwords(inst: &Inst) -> bool {
-    inst.row.has(flag::PACKED)
-        && inst.row.operand(Role::Vdst).is_some_and(|d| d.ty.bits == 32 && d.ty.count == 2)
-}
-
-/// What SDWA, op_sel, neg and abs do to a source.
-pub(crate) fn change(inst: &Inst, i: usize) -> Change {
-    let m = &inst.modifiers;
-    // An accumulating destination is a source without modifiers.
-    if inst.plain || i == 2 && inst.row.operand(Role::Src2).is_none() {
-        return Change::None;
-    }
-    let bit = |mask: u8| mask >> i & 1 != 0;
-    let ty = inst.row.operands.iter().find(|o| o.role.source_index() == Some(i as u8)).map(|o| o.ty);
-    let float = ty.is_some_and(|t| t.kind == Kind::F);
-    if inst.row.has(flag::PACKED) {
-        // op_sel picks the half for the low result, op_sel_hi for the high one; neg_lo and neg_hi follow.
-        let (low, high) = (bit(m.op_sel), bit(m.op_sel_hi));
-        if packed_dwords(inst) {
-            // V_PK_MOV_B32 takes its low dword from source 0 and its high one from source 1, each by op_sel.
-            let high = if inst.op == Op::v_pk_mov_b32 { low } else { high };
-            let xor = [(bit(m.neg) as u32) << 31, (bit(m.neg_hi) as u32) << 31];
-            return if !low && high && xor == [0; 2] {
-                Change::None
-            } else {
-                Change::Dwords { low, high, xor }
-            };
-        }
-        return match ty {
-            Some(t) if t.bits == 16 && t.count == 2 => {
-                let sign = (bit(m.neg) as u32) << 15 | (bit(m.neg_hi) as u32) << 31;
-                let xor = if float { sign } else { 0 };
-                if !low && high && xor == 0 { Change::None } else { Change::Halves { low, high, xor } }
-            }
-            Some(_) if float => Change::sign(1 << 31, false, bit(m.neg)),
-            _ => Change::None,
-        };
-    }
-    if inst.row.has(flag::MIX) {
-        // NEG_HI is ABS here, OP_SEL_HI says the operand is an f16, OP_SEL which half of the register it is.
-        let (and, xor) = Change::masks(1 << 31, bit(m.neg_hi), bit(m.neg));
-        return match bit(m.op_sel_hi) {
-            true => Change::Widen { high: bit(m.op_sel), flush: unfused(inst.op), and, xor },
-            false => Change::sign(1 << 31, bit(m.neg_hi), bit(m.neg)),
-        };
-    }
-    let half = inst.src_bits[i] == 16;
-    // Untyped operands that take neg and abs (V_CNDMASK) are f32 to them.
-    let masks = Change::masks(if half && float { 0x8000 } else { 1 << 31 }, bit(m.abs), bit(m.neg));
-    if let Some(select) = m.sdwa.filter(|_| i < 2) {
-        return Change::select(select[i].sel, select[i].sext, masks);
-    }
-    if half && bit(m.op_sel) {
-        return Change::select(5, false, masks);
-    }
-    match masks {
-        (u32::MAX, 0) => Change::None,
-        (and, xor) if inst.src_bits[i] == 64 => Change::SignHigh { and, xor },
-        (and, xor) => Change::Sign { and, xor },
-    }
-}
-
-/// gfx900's V_MAD_MIX*.
-fn unfused(op: Op) -> bool {
-    matches!(op, Op::v_mad_mix_f32 | Op::v_mad_mixlo_f16 | Op::v_mad_mixhi_f16)
 }

@@ -4,21 +4,9 @@
 //! with the cause in TTMP0 and TTMP1. Without one it is the machine: engines return [`crate::Event::Trap`] and
 //! [`crate::Event::Exception`].
 
-use crate::engine::Event;
 use crate::state::Wave;
 use wavemill_sem::hwreg::{mode, status, trapsts};
-
-/// What makes a wave enter its trap handler.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Cause {
-    /// S_TRAP with this id.
-    Trap(u8),
-    /// The host asked for it, with this id.
-    Host(u8),
-    /// An exception, a single step, or a context save. The number says how many dwords before the saved PC the
-    /// instruction that caused it lies.
-    Exception(u8),
-}
+use wavemill_sem::trap::Cause;
 
 /// Addresses whose accesses are of interest (manual 3.10, address watch): those that are equal to `address` in the bits
 /// of `mask`.
@@ -105,47 +93,32 @@ impl Wave {
         exceptions & trapsts::EXCP & self.mode >> mode::EXCP_EN_SHIFT != 0
     }
 
-    /// Jumps to the trap handler. {TTMP1, TTMP0} = {0, rewind, host, id, PC} (manual 3.10).
+    /// Jumps to the trap handler, which finds the cause in TTMP0 and TTMP1.
     pub(crate) fn enter_trap(&mut self, cause: Cause) {
-        let (rewind, host, id) = match cause {
-            Cause::Trap(id) => (0, false, id),
-            Cause::Host(id) => (0, true, id),
-            Cause::Exception(rewind) => (rewind, false, 0),
-        };
-        let word = self.pc & 0xffff_ffff_ffff
-            | u64::from(id) << 48
-            | u64::from(host) << 56
-            | u64::from(rewind & 15) << 57;
-        self.set_sgpr64(self.ttmp_code(), word);
+        self.set_sgpr64(self.ttmp_code(), cause.word(self.pc));
         self.status |= status::PRIV;
         self.pc = self.trap_handler();
     }
 
-    /// S_RFE: back to the program.
-    pub(crate) fn leave_trap(&mut self, pc: u64) {
-        self.status &= !status::PRIV;
-        self.pc = pc;
-    }
-
     /// What the wave must do before its next instruction: enter its handler because the host, or SAVECTX, asked for it,
-    /// or halt. Both are ignored in the handler.
-    pub(crate) fn attend(&mut self) -> Option<Event> {
+    /// or halt: then it says so. Both are ignored in the handler.
+    pub(crate) fn attend(&mut self) -> bool {
         const ASKED: u32 = status::TRAP | status::HALT;
         if self.status & ASKED == 0 && self.trapsts & trapsts::SAVECTX == 0 || self.privileged() {
-            return None;
+            return false;
         }
         if self.status & status::TRAP != 0 {
             self.status &= !status::TRAP;
             if self.can_trap() {
                 self.enter_trap(Cause::Host(self.host_trap));
-                return None;
+                return false;
             }
         }
         if self.trapsts & trapsts::SAVECTX != 0 && self.can_trap() {
             self.enter_trap(Cause::Exception(0));
-            return None;
+            return false;
         }
-        (self.status & status::HALT != 0).then_some(Event::Halt)
+        self.status & status::HALT != 0
     }
 
     /// Whether every instruction has to be looked at: somebody can see float exceptions, the wave runs step by step, or

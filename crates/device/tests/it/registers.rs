@@ -145,7 +145,7 @@ fn at_most_sixteen_user_registers_are_filled() {
     assert_eq!(w.sgpr(14), 16, "scratch bytes");
     assert_eq!(w.sgpr(15), 3, "work-groups in X");
     assert_eq!(w.sgpr(16), 2, "the work-group id, where the work-groups in Y would be");
-    assert_eq!(w.mode, 240 | 1 << mode::IEEE);
+    assert_eq!(w.mode, 240 | mode::IEEE);
 }
 
 #[test]
@@ -159,6 +159,6 @@ fn accumulators_and_mode_come_from_the_descriptor() {
     let (waves, _) = starts("gfx90a", data, &sizes(&[1], &[1]));
     let shape = waves[0].shape();
     assert_eq!((shape.vgprs, shape.agprs), (40, 32));
-    assert_eq!(waves[0].mode, 1 | 3 << mode::DENORM32 | 3 << mode::DENORM64 | 1 << mode::FP16_OVFL);
+    assert_eq!(waves[0].mode, 1 | 3 << mode::DENORM32_SHIFT | 3 << mode::DENORM64_SHIFT | mode::FP16_OVFL);
     assert_eq!(waves[0].exec(), 1);
 }

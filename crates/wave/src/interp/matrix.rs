@@ -8,8 +8,10 @@ use crate::program::{Inst, Src};
 use crate::simd::V16;
 use wavemill_isa::encoding::bits;
 use wavemill_sem::FloatMode;
+use wavemill_sem::bus::Bus;
 use wavemill_sem::lanes::Long;
 use wavemill_sem::mfma::{self, Element, Shape, Sum};
+use wavemill_sem::state::State;
 
 /// Sixteen lanes.
 type Part = [u32; 16];
@@ -110,14 +112,14 @@ pub(super) fn multiply_64<V: V16>(block: &mut Block64, shape: &Shape) {
 
 impl Exec<'_> {
     /// Consecutive lanes of an operand's register; constants are the same everywhere.
-    fn lanes(&self, src: Src, register: u32, first: u32, out: &mut [u32]) {
+    fn lanes(&mut self, src: Src, register: u32, first: u32, out: &mut [u32]) {
         match src {
             Src::Vgpr(r) => {
                 let register = &self.wave.vgprs[r as usize + register as usize].0;
                 out.copy_from_slice(&register[first as usize..][..out.len()]);
             }
             Src::Const(n) => out.fill((n >> (32 * (register & 1))) as u32),
-            src => out.fill(self.scalar_source(src, 32) as u32),
+            src => out.fill(self.state().source(src, 32) as u32),
         }
     }
 
@@ -126,7 +128,7 @@ impl Exec<'_> {
     }
 
     pub(super) fn mfma(&mut self, inst: &Inst) {
-        if self.skips_vector() {
+        if self.state().skips_vector() {
             return;
         }
         let Some(shape) = mfma::shape(inst.op) else { return };
@@ -141,11 +143,6 @@ impl Exec<'_> {
     /// f32 and i32 sums.
     fn mfma_32(&mut self, inst: &Inst, shape: &Shape, cbsz: u32, abid: u32, blgp: u32) {
         let sum = shape.sum(&self.mode, self.wave.level);
-        // A constant is the same in every register.
-        let constant = match inst.src[2] {
-            Src::Const(n) => Src::Const((n as u32 as u64) << 32 | n as u32 as u64),
-            src => src,
-        };
         let field = ((1u64 << shape.element.bits()) - 1) as u32;
         let width = shape.n.min(16);
         let mut work = Block32 { a: [[[0; 16]; 2]; 16], b: [[[0; 16]; 2]; 16], c: [[[0; 16]; 2]; 32] };
@@ -168,7 +165,7 @@ impl Exec<'_> {
                 for i in 0..shape.m {
                     let c = shape.d(i, first, block);
                     let row = &mut work.c[i as usize][part][..width as usize];
-                    self.lanes(constant, c.register, c.lane, row);
+                    self.lanes(inst.src[2], c.register, c.lane, row);
                 }
             }
             // SAFETY: the kernels were chosen for what the host has.

@@ -1,40 +1,33 @@
 //! The interpreter: decodes blocks once, then executes them instruction by instruction.
 //!
 //! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
-//! them runs a strip; [`control`] has scalar and program control, [`smem`], [`lds`], [`vmem`], [`mod@format`]
-//! and [`image`] memory, [`quick`] its simple cases, [`params`] interpolation, [`matrix`] MFMA.
+//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`matrix`] MFMA. Everything else is executed by
+//! `sem` on the wave's registers and memory ([`Running`]).
 
-mod control;
-mod format;
-mod hwreg;
-mod image;
 pub(crate) mod kernels;
-mod lds;
 mod matrix;
-mod params;
 pub(crate) mod quick;
-mod registers;
-mod smem;
-mod steps;
 mod valu;
-mod vmem;
-
-pub use control::since_start as clock;
 
 use crate::engine::{Engine, Event, Fault, FaultKind};
 use crate::group::GroupShared;
 use crate::mem::Memory;
 use crate::program::{self, Block, Inst, Layout, Run};
+use crate::running::Running;
 use crate::simd::Simd;
-use crate::state::{Vgpr, Wave, mode};
+use crate::state::{Vgpr, Wave};
+use crate::step::Next;
 use crate::strip::Task;
-pub(crate) use image::data_registers;
 use kernels::{Kernels, Temps, kernels};
 use std::collections::HashMap;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use wavemill_isa::{Decoder, Target};
-use wavemill_sem::Mode;
+use wavemill_sem::control::{self, Control, Flow};
+use wavemill_sem::memory::Access;
+use wavemill_sem::smem::ScalarMemory;
+use wavemill_sem::state::State;
+use wavemill_sem::{Mode, bus, execute};
 
 /// Bytes of code that are looked up together.
 const PAGE: u64 = 4096;
@@ -50,16 +43,6 @@ pub struct Interp {
     simd: Simd,
     kernels: &'static Kernels,
     pages: RwLock<HashMap<(u64, Layout), Arc<Page>>>,
-}
-
-/// How a block ended.
-enum Next {
-    /// At the address in the wave's PC.
-    Go,
-    /// With something the machine must know.
-    Stop(Event),
-    /// At the address in the wave's PC, with code that may have changed.
-    Refetch,
 }
 
 /// A wave being run.
@@ -118,12 +101,11 @@ impl Interp {
 
 impl Engine for Interp {
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
-        if wave.observer.is_none() {
-            return self.run_wave(wave, group, memory, budget);
-        }
-        wave.run_begins();
-        let event = self.run_wave(wave, group, memory, budget);
-        wave.run_ended(&event);
+        let event = match wave.begin_run() {
+            Some(event) => event,
+            None => self.run_wave(wave, group, memory, budget),
+        };
+        wave.end_run(&event);
         event
     }
 
@@ -136,27 +118,43 @@ impl Engine for Interp {
 }
 
 impl Interp {
-    fn run_wave(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
-        wave.turn = None;
-        if let Some(event) = wave.attend() {
-            return event;
+    /// Runs one instruction of a wave: another engine hands over what it does not do itself. The event is what stops the
+    /// wave, if anything does; else it goes on at its PC.
+    pub fn step(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory) -> Option<Event> {
+        let pc = wave.pc;
+        let mut exec = self.exec(wave, group, memory);
+        let block = program::decode_one(&self.decoder, memory, pc, exec.layout);
+        match exec.run_step(pc, &block) {
+            Next::Go => None,
+            Next::Refetch => {
+                self.pages.write().unwrap_or_else(PoisonError::into_inner).clear();
+                None
+            }
+            Next::Stop(event) => Some(event),
         }
-        let mode = Mode::new(wave.mode, wave.level);
-        let mut layout = Layout::of(wave);
+    }
+
+    fn exec<'a>(&self, wave: &'a mut Wave, group: &'a GroupShared, memory: &'a Memory) -> Exec<'a> {
         let zero = Vgpr([0; 64]);
         let mut exec = Exec {
-            mode,
+            mode: Mode::new(wave.mode, wave.level),
             ordinary: false,
             temps: Box::new(Temps { src: [[zero; 2]; 3], dst: [zero; 2] }),
             kernels: self.kernels,
             block: wave.pc,
-            layout,
+            layout: Layout::of(wave),
             stored: true,
             wave,
             group,
             memory,
         };
         exec.mode_changed();
+        exec
+    }
+
+    fn run_wave(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
+        let mut exec = self.exec(wave, group, memory);
+        let mut layout = exec.layout;
         let mut spent = 0;
         let mut base = !0;
         let mut page = None;
@@ -191,8 +189,27 @@ impl Interp {
 }
 
 impl Exec<'_> {
+    /// The wave as `sem`'s meanings see it.
+    #[inline]
+    fn state(&mut self) -> Running<'_> {
+        Running { wave: self.wave, group: self.group, memory: self.memory }
+    }
+
     fn fault(&self, kind: FaultKind, lanes: u64, pc: u64, address: u64) -> Event {
         Event::Fault(Fault { kind, pc, lanes, address })
+    }
+
+    /// Runs a block of one instruction, with everything around it.
+    fn run_step(&mut self, pc: u64, block: &Block) -> Next {
+        let Some(inst) = block.insts.first() else { return Next::Go };
+        let step = match self.state().begin_step(pc, inst) {
+            Ok(step) => step,
+            Err(event) => return Next::Stop(event),
+        };
+        let next = self.run_block(pc, block);
+        let next = self.state().end_step(step, inst, next);
+        self.mode_changed();
+        next
     }
 
     fn run_block(&mut self, pc: u64, block: &Block) -> Next {
@@ -205,11 +222,9 @@ impl Exec<'_> {
             }
             let (i, inst) = (at, &block.insts[at]);
             at += 1;
-            let stop = match inst.run {
-                // These are the strips above.
-                Run::Valu(_) | Run::Compare(_) => continue,
+            let flow = match inst.run {
                 Run::Salu => {
-                    self.salu(inst);
+                    execute::scalar(inst, &mut self.state());
                     continue;
                 }
                 Run::Nop => continue,
@@ -217,71 +232,76 @@ impl Exec<'_> {
                     self.wait();
                     continue;
                 }
-                Run::Registers => {
-                    self.registers(inst);
-                    continue;
-                }
-                Run::Interpolate => {
-                    self.interpolate(inst);
-                    continue;
-                }
                 Run::Mfma => {
                     self.mfma(inst);
                     continue;
                 }
-                Run::ScalarMemory => self.scalar_memory(inst),
-                Run::Lds => self.lds(inst),
-                Run::Gws if self.gws(inst) => continue,
-                Run::Gws => {
-                    // The wave waits: the instruction has not run, and will be tried again.
-                    for inst in &block.insts[..i] {
-                        program::count(&mut self.wave.counters, inst);
-                    }
-                    self.wave.pc = self.pc(inst);
-                    return Next::Stop(Event::Preempted);
-                }
-                Run::Memory => self.vector_memory(inst),
-                Run::Formatted | Run::Image => {
-                    self.stored = true;
-                    if matches!(inst.run, Run::Image) { self.image(inst) } else { self.formatted(inst) }
-                }
-                Run::Control => {
+                Run::Memory(access) if self.memory_quickly(inst, access) => continue,
+                Run::Share(share) if self.share_quickly(inst, share) => continue,
+                Run::Control(control) => {
                     self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
-                    match self.control(inst) {
-                        Next::Stop(event) => Err(event),
-                        // With another layout, the rest of the block means something else.
-                        Next::Go if self.layout == block.layout => continue,
-                        next => {
-                            block.insts[..=i].iter().for_each(|n| program::count(&mut self.wave.counters, n));
-                            return next;
-                        }
+                    let flow = control::execute(control, inst, &mut self.state());
+                    if !matches!(control, Control::Branch(_)) {
+                        // Some of these write MODE and STATUS.
+                        self.mode_changed();
                     }
+                    Ok(flow)
                 }
-                Run::Illegal(word) => Err(self.fault(FaultKind::Illegal { word }, 0, self.pc(inst), 0)),
-                Run::Unsupported => {
-                    Err(self.fault(FaultKind::Unsupported { name: inst.row.name }, 0, self.pc(inst), 0))
-                }
-                Run::Fetch => Err(self.fault(FaultKind::Fetch, 0, self.pc(inst), self.pc(inst))),
+                _ => self.execute(inst),
             };
-            if let Err(event) = stop {
-                // Only what ran counts; a fault leaves the PC at the instruction.
-                for inst in &block.insts[..i + !matches!(event, Event::Fault(_)) as usize] {
-                    program::count(&mut self.wave.counters, inst);
+            match flow {
+                // With another layout, the rest of the block means something else.
+                Ok(Flow::Next | Flow::Lanes) if self.layout == block.layout => {}
+                flow => {
+                    block.insts[..i].iter().for_each(|n| program::count(&mut self.wave.counters, n));
+                    let pc = self.pc(inst);
+                    let next = self.state().finish(pc, inst, flow);
+                    self.mode_changed();
+                    return next;
                 }
-                if let Event::Fault(fault) = &event {
-                    self.wave.pc = self.pc(inst);
-                    if self.trap_fault(inst, fault) {
-                        return Next::Go;
-                    }
-                }
-                return Next::Stop(event);
             }
         }
         self.wave.counters.add(&block.counters);
-        if !block.insts.last().is_some_and(|i| matches!(i.run, Run::Control)) {
+        if !block.insts.last().is_some_and(|i| matches!(i.run, Run::Control(_))) {
             self.wave.pc = pc.wrapping_add(block.len as u64);
         }
         Next::Go
+    }
+
+    /// Executes an instruction as `sem` has it.
+    fn execute(&mut self, inst: &Inst) -> Result<Flow, bus::Fault> {
+        self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
+        self.stored |= match inst.run {
+            Run::Memory(access) => matches!(access, Access::Store { .. }),
+            Run::ScalarMemory(what) => matches!(what, ScalarMemory::Store { .. }),
+            Run::Formatted(_) | Run::Image(_) => true,
+            _ => false,
+        };
+        execute::execute(inst, &mut self.state())
+    }
+
+    /// A load or store with one check for all lanes. False: not done.
+    #[inline]
+    fn memory_quickly(&mut self, inst: &Inst, access: Access) -> bool {
+        let exec = self.wave.exec();
+        if !self.may_be_quick(exec) || !self.quick_memory(inst, access, exec) {
+            return false;
+        }
+        self.stored |= matches!(access, Access::Store { .. });
+        true
+    }
+
+    /// The same of LDS.
+    #[inline]
+    fn share_quickly(&mut self, inst: &Inst, share: wavemill_sem::share::Share) -> bool {
+        let exec = self.wave.exec();
+        self.may_be_quick(exec) && self.quick_share(inst, share, exec)
+    }
+
+    /// Whether there are accesses to be made, and nobody is to be told about them.
+    #[inline]
+    fn may_be_quick(&mut self, exec: u64) -> bool {
+        exec != 0 && !self.wave.told.looking && !self.state().skips_vector()
     }
 
     /// S_WAITCNT: what the wave has stored is in memory before it goes on, and what it will load is loaded after. Other
@@ -306,10 +326,5 @@ impl Exec<'_> {
         self.layout = Layout::of(self.wave);
         self.mode = Mode::new(self.wave.mode, self.wave.level);
         self.ordinary = self.ordinary();
-    }
-
-    /// VSKIP: vector instructions do nothing (manual 3.5).
-    fn skips_vector(&self) -> bool {
-        self.wave.mode >> mode::VSKIP & 1 != 0
     }
 }

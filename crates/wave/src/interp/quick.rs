@@ -1,13 +1,16 @@
 //! Plain loads and stores the quick way: when all that an instruction's active lanes access lies in one allocation, one
 //! check does for all of them, and consecutive dwords are copied. What is not so simple, above all what faults, is left
-//! to [`super::vmem`] and [`super::lds`], which go lane by lane.
+//! to `sem`, which goes lane by lane. Addresses are `sem`'s.
 
 use super::Exec;
 use crate::guest;
 use crate::program::{Inst, Src};
-use wavemill_isa::encoding::bits;
-use wavemill_isa::{Enc, Form, Role};
+use wavemill_sem::address::{self, Addressing};
 use wavemill_sem::memory::{Access, Extend};
+use wavemill_sem::scalar::{S32, S64};
+use wavemill_sem::share::{PairAction, Share, pair_offsets};
+use wavemill_sem::state::State;
+use wavemill_sem::transfer::Resource;
 
 /// Where active lanes' offsets lie.
 #[derive(Clone, Copy, Debug)]
@@ -149,36 +152,38 @@ impl Exec<'_> {
             Access::Store { bytes, .. } => (bytes, true),
             Access::Atomic { .. } => return false,
         };
-        if inst.status || inst.goes_to_lds() {
+        if inst.status || inst.uses_lds() {
             return false;
         }
-        let encoded = wavemill_isa::Inst { row: inst.row, form: Form::Base, len: inst.len, bits: inst.bits };
-        let (offset, scalar) = match inst.row.enc {
-            Enc::Global => {
-                let offset = ((bits::FLAT_OFFSET13.get(inst.bits) << 19) as i32 >> 19) as i64 as u64;
-                let saddr = encoded.get(Role::Saddr);
-                (offset, (saddr != 0x7f).then(|| self.wave.sgpr64(saddr)))
+        // Where the lane with the lowest offset is, the other lanes' distance from it being that of their offsets:
+        // addresses are sums, and none of them leaves the lowest offset's 4 GiB.
+        let wide = match inst.addressing {
+            Addressing::Global { base, .. } => base.is_none(),
+            Addressing::Flat { .. } => true,
+            Addressing::Buffer(fields) if fields.addr64 => true,
+            _ => return false,
+        };
+        let Some(span) = self.span(address, wide, exec, bytes) else { return false };
+        let least = S64(span.least as u64 | (span.high as u64) << 32);
+        let first = match inst.addressing {
+            Addressing::Global { offset, base: None } => address::global::<S32>(least, offset).0,
+            Addressing::Global { offset, base: Some(base) } => {
+                let base = S64(self.wave.sgpr64(base as u32));
+                address::global_based(base, S32(span.least), offset).0
             }
-            Enc::Flat if self.wave.level.is_gfx9() => (bits::FLAT_OFFSET12.get(inst.bits) as u64, None),
-            Enc::Flat => (0, None),
-            Enc::Mubuf if !self.wave.level.is_vi_plus() && bits::BUF_ADDR64.get(inst.bits) != 0 => {
-                let buffer = self.resource(inst);
-                let offset = buffer.scalar.wrapping_add(bits::BUF_OFFSET.get(inst.bits));
-                (buffer.buffer.base.wrapping_add(offset as u64), None)
+            Addressing::Flat { offset } => {
+                let at = address::flat::<S32>(least, offset, self.state().apertures());
+                if at.shared.0 || at.private.0 {
+                    return false;
+                }
+                at.address.0
+            }
+            Addressing::Buffer(fields) => {
+                let r = Resource::of(&fields, false, &mut self.state());
+                address::buffer64::<S32>(r.buffer.base, least, S32(r.scalar), fields.offset).0
             }
             _ => return false,
         };
-        let Some(span) = self.span(address, scalar.is_none(), exec, bytes) else { return false };
-        let private_or_shared = |high: u32| {
-            high == (self.group.shared_base >> 32) as u32 || high == (self.group.private_base >> 32) as u32
-        };
-        if inst.row.enc == Enc::Flat && private_or_shared(span.high) {
-            return false;
-        }
-        let base = scalar.unwrap_or((span.high as u64) << 32).wrapping_add(offset);
-        // Addresses have 48 bits; compilers put negative offsets into a descriptor's base.
-        let base = if inst.row.enc == Enc::Mubuf { base & 0xffff_ffff_ffff } else { base };
-        let first = base.wrapping_add(span.least as u64);
         let len = (span.greatest - span.least) as u64 + bytes as u64;
         let Ok(p) = guest::check(&mut self.wave.cache, self.memory, first, len, write) else { return false };
         let offsets = self.wave.vgprs[address as usize].0;
@@ -189,8 +194,27 @@ impl Exec<'_> {
         unsafe { self.transfer(inst, access, all) }
     }
 
+    /// A data-share instruction of plain loads or stores. False: not done.
+    pub(super) fn quick_share(&mut self, inst: &Inst, share: Share, exec: u64) -> bool {
+        let Addressing::Share { offset, gds } = inst.addressing else { return false };
+        if gds {
+            return false;
+        }
+        let (lds, m0) = (&self.group.lds, S32(self.wave.m0()));
+        let window = address::lds_window(m0, S32(lds.len()), self.wave.level);
+        let part = (lds.base(), window.limit.0);
+        match share {
+            Share::Access(access) => self.quick_share1(inst, access, exec, offset as u32, part),
+            Share::Pair { bytes, step, action } if action != PairAction::Exchange => {
+                let store = action == PairAction::Write;
+                self.quick_share2(inst, (bytes, store), exec, pair_offsets(offset, step), part)
+            }
+            _ => false,
+        }
+    }
+
     /// A load or store of a data share whose first `limit` bytes exist. False: not done.
-    pub(super) fn quick_share(
+    fn quick_share1(
         &mut self,
         inst: &Inst,
         access: Access,
@@ -215,7 +239,7 @@ impl Exec<'_> {
     }
 
     /// Loads or stores of a data share, two addresses for each lane. False: not done.
-    pub(super) fn quick_share2(
+    fn quick_share2(
         &mut self,
         inst: &Inst,
         (bytes, store): (u8, bool),

@@ -4,11 +4,13 @@
 //! scalar destination out of range, or one that only the trap handler may write, becomes none, and an instruction whose
 //! vector destination is out of range does nothing. Before GFX9, the last two SGPRs a wave has are VCC.
 
-use crate::program::{Inst, Layout, Run};
+use crate::control::Control;
+use crate::inst::{Allocation, Inst, Run, named_sgprs};
+use crate::memory::Access as MemAccess;
+use crate::smem::ScalarMemory;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access;
-use wavemill_isa::{Enc, Field, Form, Level, Op, Operand, Role, regs};
-use wavemill_sem::memory::Access as MemAccess;
+use wavemill_isa::{Enc, Field, Form, Level, Operand, Role, regs};
 
 /// TBA and TMA (before GFX9) and the trap handler's temporaries.
 const TRAP_REGISTERS: std::ops::RangeInclusive<u32> = 108..=123;
@@ -23,33 +25,34 @@ pub(crate) struct Results {
 
 impl Results {
     /// Takes from the decoded instruction what it must not do.
-    pub fn apply(&self, out: &mut Inst, layout: Layout) {
+    pub fn apply(&self, out: &mut Inst, allocation: Allocation) {
         if self.lost {
             out.sdst = 255;
         }
-        if self.skip || lost_vector(out, layout) {
+        if self.skip || lost_vector(out, allocation) {
             out.run = Run::Nop;
         }
     }
 }
 
 /// Whether the instruction's vector destination is one that the wave does not have: decoding has put a spare one there.
-fn lost_vector(out: &Inst, layout: Layout) -> bool {
-    let shape = layout.shape();
-    if out.dst != shape.vgprs + shape.agprs {
+fn lost_vector(out: &Inst, allocation: Allocation) -> bool {
+    if out.dst != allocation.spare() {
         return false;
     }
     match out.run {
-        Run::Valu(_) | Run::Registers | Run::Mfma => out.row.operand(Role::Vdst).is_some(),
-        Run::Lds => out.row.operand(Role::Vdst).is_some(),
-        Run::Memory => match out.access {
-            Some(MemAccess::Load { .. }) => !out.goes_to_lds(),
-            Some(MemAccess::Atomic { .. }) => out.returns(),
-            _ => false,
-        },
-        Run::Formatted | Run::Image => {
-            out.row.operand(Role::Vdata).is_some_and(|o| o.access == Access::Write) && !out.goes_to_lds()
+        Run::Valu(_) | Run::LaneMove(_) | Run::Mqsad | Run::Mfma | Run::Share(_) => {
+            out.row.operand(Role::Vdst).is_some()
         }
+        Run::Memory(access) => match access {
+            MemAccess::Load { .. } => !out.uses_lds(),
+            MemAccess::Atomic { .. } => out.returns(),
+            MemAccess::Store { .. } => false,
+        },
+        Run::Formatted(_) | Run::Image(_) => {
+            out.row.operand(Role::Vdata).is_some_and(|o| o.access == Access::Write) && !out.uses_lds()
+        }
+        // An interpolation writes to the spare register; the rest has no vector result that could be missing.
         _ => false,
     }
 }
@@ -62,8 +65,8 @@ enum Place {
     Outside,
 }
 
-fn place(code: u32, dwords: u32, layout: Layout, level: Level) -> Place {
-    let (count, named) = (layout.sgprs(), if level.is_vi_plus() { 102 } else { 104 });
+fn place(code: u32, dwords: u32, allocation: Allocation, level: Level) -> Place {
+    let (count, named) = (allocation.named_sgprs(level) as u32, named_sgprs(level) as u32);
     if code >= named || count >= named {
         return Place::Inside; // a special register, or a wave that has them all
     }
@@ -75,7 +78,7 @@ fn place(code: u32, dwords: u32, layout: Layout, level: Level) -> Place {
 }
 
 /// Rewrites an instruction's scalar operands.
-pub(crate) fn confine(inst: &mut wavemill_isa::Inst, layout: Layout, level: Level) -> Results {
+pub(crate) fn confine(inst: &mut wavemill_isa::Inst, allocation: Allocation, level: Level) -> Results {
     let mut results = Results { lost: false, skip: false };
     for o in inst.row.operands {
         let Some((field, scale)) = scalar_field(inst, o, level) else { continue };
@@ -84,16 +87,16 @@ pub(crate) fn confine(inst: &mut wavemill_isa::Inst, layout: Layout, level: Leve
             continue; // a constant or a VGPR
         }
         let moved = matches!(
-            inst.row.op,
-            Op::s_movrels_b32 | Op::s_movrels_b64 | Op::s_movreld_b32 | Op::s_movreld_b64
+            Control::of(inst.row.op),
+            Some(Control::MoveRelativeSource | Control::MoveRelativeDestination)
         );
         let written =
             o.access != Access::Read && o.role != Role::Sdata || o.role == Role::Sdata && loads(inst);
-        if written && TRAP_REGISTERS.contains(&code) && !layout.privileged() {
+        if written && TRAP_REGISTERS.contains(&code) && !allocation.privileged {
             results.lost = true;
             results.skip |= o.role == Role::Sdata;
         }
-        match place(code, o.ty.dwords().into(), layout, level) {
+        match place(code, o.ty.dwords().into(), allocation, level) {
             // Relative moves count from the register's own number.
             Place::Inside => {}
             Place::Vcc(_) if moved => {}
@@ -108,16 +111,13 @@ pub(crate) fn confine(inst: &mut wavemill_isa::Inst, layout: Layout, level: Leve
     results
 }
 
+/// Whether a scalar memory instruction writes its data registers.
 fn loads(inst: &wavemill_isa::Inst) -> bool {
-    let store = wavemill_sem::fidelity::scalar_load(inst.row.op).map(|(_, store)| store);
-    match store {
-        Some(store) => !store,
-        None => inst.row.enc == Enc::Smrd || bits::SMEM_GLC.get(inst.bits) != 0 || reads_time(inst.row.op),
+    match ScalarMemory::of(inst.row.op) {
+        Some(ScalarMemory::Load { .. } | ScalarMemory::Time | ScalarMemory::RealTime) => true,
+        Some(ScalarMemory::Store { .. }) => false,
+        _ => inst.row.enc == Enc::Smrd || bits::SMEM_GLC.get(inst.bits) != 0,
     }
-}
-
-fn reads_time(op: Op) -> bool {
-    matches!(op, Op::s_memtime | Op::s_memtime_gfx6 | Op::s_memrealtime)
 }
 
 /// Where an operand's scalar register is, and in units of how many registers it counts.

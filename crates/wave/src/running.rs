@@ -1,0 +1,301 @@
+//! A wave being run, with what it runs in: the registers and the memory that `sem`'s meanings work on, for any engine.
+
+use crate::clock::clock;
+use crate::group::GroupShared;
+use crate::guest;
+use crate::mem::Memory;
+use crate::observe::{Access, Control};
+use crate::state::{Clock, Wave};
+use std::sync::atomic::{Ordering, fence};
+use wavemill_isa::Level;
+use wavemill_sem::address::Apertures;
+use wavemill_sem::atomic::Rmw;
+use wavemill_sem::bus::{At, Bus, FaultKind, Kind, Space};
+use wavemill_sem::gws::Request;
+use wavemill_sem::hwreg::trapsts;
+use wavemill_sem::inst::Allocation;
+use wavemill_sem::ordered::Count;
+use wavemill_sem::state::State;
+use wavemill_sem::trap::Cause;
+
+/// A wave, its work-group and the memory it may access.
+pub struct Running<'a> {
+    /// The wave.
+    pub wave: &'a mut Wave,
+    /// What it shares with the other waves of its work-group.
+    pub group: &'a GroupShared,
+    /// Allocations.
+    pub memory: &'a Memory,
+}
+
+impl State for Running<'_> {
+    #[inline]
+    fn level(&self) -> Level {
+        self.wave.level
+    }
+    #[inline]
+    fn allocation(&self) -> Allocation {
+        self.wave.allocation()
+    }
+    #[inline]
+    fn sgpr(&self, code: u32) -> u32 {
+        self.wave.sgpr(code)
+    }
+    #[inline]
+    fn set_sgpr(&mut self, code: u32, value: u32) {
+        self.wave.set_sgpr(code, value);
+    }
+    #[inline]
+    fn vgpr(&self, register: u16, lane: u32) -> u32 {
+        self.wave.vgprs[register as usize].0[lane as usize]
+    }
+    #[inline]
+    fn set_vgpr(&mut self, register: u16, lane: u32, value: u32) {
+        self.wave.vgprs[register as usize].0[lane as usize] = value;
+    }
+    #[inline]
+    fn pc(&self) -> u64 {
+        self.wave.pc
+    }
+    #[inline]
+    fn set_pc(&mut self, pc: u64) {
+        self.wave.pc = pc;
+    }
+    #[inline]
+    fn scc(&self) -> bool {
+        self.wave.scc
+    }
+    #[inline]
+    fn set_scc(&mut self, scc: bool) {
+        self.wave.scc = scc;
+    }
+    #[inline]
+    fn mode(&self) -> u32 {
+        self.wave.mode
+    }
+    fn set_mode(&mut self, mode: u32) {
+        self.wave.mode = mode;
+    }
+    #[inline]
+    fn status(&self) -> u32 {
+        self.wave.status
+    }
+    fn set_status(&mut self, status: u32) {
+        self.wave.status = status;
+    }
+    fn trapsts(&self) -> u32 {
+        self.wave.trapsts
+    }
+    fn set_trapsts(&mut self, trapsts: u32) {
+        self.wave.trapsts = trapsts;
+    }
+    fn hw_id(&self) -> u32 {
+        self.wave.hw_id
+    }
+    fn lds_allocated(&self) -> u32 {
+        self.wave.lds_bytes
+    }
+    fn trap_handler(&self) -> u64 {
+        self.wave.trap_handler()
+    }
+    fn trap_memory(&self) -> u64 {
+        self.wave.trap_memory()
+    }
+    fn enter_trap(&mut self, cause: Cause) {
+        self.wave.enter_trap(cause);
+    }
+    fn attend(&mut self) -> bool {
+        self.wave.attend()
+    }
+    fn count_level(&mut self, level: usize, up: bool) {
+        let level = &mut self.wave.perf_levels[level & 15];
+        *level = level.wrapping_add(if up { 1 } else { !0 });
+    }
+    fn time(&self) -> u64 {
+        match self.wave.clock {
+            Clock::Instructions => self.wave.counters.total(),
+            Clock::Host => clock().as_nanos() as u64,
+        }
+    }
+    fn real_time(&self) -> u64 {
+        match self.wave.clock {
+            Clock::Instructions => self.wave.counters.total(),
+            Clock::Host => clock().as_nanos() as u64 / 40,
+        }
+    }
+    fn apertures(&self) -> Apertures {
+        Apertures { shared: self.group.shared_base, private: self.group.private_base }
+    }
+    fn dispatch_scratch(&self) -> u64 {
+        self.group.scratch_base
+    }
+    fn scratch_bytes(&self) -> u32 {
+        self.wave.scratch_bytes
+    }
+    #[inline]
+    fn exec(&self) -> u64 {
+        self.wave.exec()
+    }
+    #[inline]
+    fn vcc(&self) -> u64 {
+        self.wave.vcc()
+    }
+}
+
+impl Running<'_> {
+    /// The host address of bytes, if the wave may access them.
+    #[inline]
+    fn pointer(&mut self, at: At, bytes: u32, write: bool) -> Result<*mut u8, FaultKind> {
+        let share = match at.space {
+            Space::Lds => &self.group.lds,
+            Space::Gds => self.group.global.gds(),
+            Space::Global | Space::Scratch | Space::Scalar | Space::Code => {
+                return guest::check(&mut self.wave.cache, self.memory, at.address, bytes as u64, write);
+            }
+        };
+        match at.address.checked_add(bytes as u64) {
+            // SAFETY: inside the allocation.
+            Some(end) if end <= share.len() as u64 => Ok(unsafe { share.base().add(at.address as usize) }),
+            _ => Err(FaultKind::Lds { bytes }),
+        }
+    }
+
+    /// Tells about an access, if anybody looks on.
+    #[inline]
+    fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
+        if self.wave.told.looking {
+            self.tell_observer(at, bytes, kind, fault);
+        }
+    }
+
+    #[cold]
+    fn tell_observer(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
+        let vector_memory = at.lane.is_some() && matches!(at.space, Space::Global | Space::Scratch);
+        if let Some(watches) = self.wave.watches.as_deref().filter(|_| vector_memory) {
+            for (i, watch) in watches.iter().enumerate() {
+                let Some(watch) = watch else { continue };
+                let wanted = match kind {
+                    Kind::Read => watch.reads,
+                    Kind::Write => watch.writes,
+                    Kind::Atomic(_) => watch.atomics,
+                    Kind::Invalidate | Kind::WriteBack => false,
+                };
+                if wanted && watch.hit(at.address, bytes as u64) {
+                    // Watch 0 has no bit of its own.
+                    self.wave.told.watched |= trapsts::ADDRESS_WATCH;
+                    self.wave.told.watched |= if i == 0 { 0 } else { 1 << (11 + i) };
+                }
+            }
+        }
+        let Some(observer) = &self.wave.observer else { return };
+        let access = Access {
+            pc: self.wave.told.pc,
+            space: at.space,
+            address: at.address,
+            bytes: bytes as u32,
+            kind,
+            coherence: self.wave.told.coherence,
+            lane: at.lane,
+            fault,
+        };
+        if observer.access(self.wave, &access) == Control::Stop {
+            self.wave.told.stop = true;
+        }
+    }
+}
+
+impl Bus for Running<'_> {
+    #[inline]
+    fn read(&mut self, at: At, bytes: u8) -> Result<u32, FaultKind> {
+        // SAFETY: checked.
+        let result = self.pointer(at, bytes as u32, false).map(|p| unsafe { guest::read(p, bytes) });
+        self.tell(at, bytes, Kind::Read, result.err());
+        result
+    }
+
+    #[inline]
+    fn read64(&mut self, at: At) -> Result<u64, FaultKind> {
+        let result = self.pointer(at, 8, false).and_then(|p| match p.addr() & 7 {
+            // SAFETY: checked and aligned.
+            0 => Ok(unsafe { guest::read64(p) }),
+            _ => Err(FaultKind::Misaligned { bytes: 8 }),
+        });
+        self.tell(at, 8, Kind::Read, result.err());
+        result
+    }
+
+    #[inline]
+    fn write(&mut self, at: At, bytes: u8, value: u32) -> Result<(), FaultKind> {
+        // SAFETY: checked.
+        let result = self.pointer(at, bytes as u32, true).map(|p| unsafe { guest::write(p, bytes, value) });
+        self.tell(at, bytes, Kind::Write, result.err());
+        result
+    }
+
+    #[inline]
+    fn write64(&mut self, at: At, value: u64) -> Result<(), FaultKind> {
+        let aligned =
+            |p: *mut u8| if p.addr() & 7 == 0 { Ok(p) } else { Err(FaultKind::Misaligned { bytes: 8 }) };
+        // SAFETY: checked and aligned.
+        let result = self.pointer(at, 8, true).and_then(aligned).map(|p| unsafe { guest::write64(p, value) });
+        self.tell(at, 8, Kind::Write, result.err());
+        result
+    }
+
+    #[inline]
+    fn update(&mut self, at: At, rmw: &Rmw<'_>) -> Result<u64, FaultKind> {
+        let bytes = rmw.bytes;
+        let result = self.pointer(at, bytes as u32, true).and_then(|p| {
+            if !p.addr().is_multiple_of(bytes as usize) {
+                return Err(FaultKind::Misaligned { bytes: bytes as u32 });
+            }
+            // SAFETY: checked and aligned.
+            Ok(unsafe { guest::update(p, bytes, |old| rmw.apply(old)) })
+        });
+        self.tell(at, bytes, Kind::Atomic(rmw.op), result.err());
+        result
+    }
+
+    fn check(&mut self, at: At, bytes: u8, write: bool) -> Result<(), FaultKind> {
+        self.pointer(at, bytes as u32, write).map(drop)
+    }
+
+    fn refuse(&mut self, at: At, bytes: u8, kind: Kind, fault: FaultKind) -> FaultKind {
+        self.tell(at, bytes, kind, Some(fault));
+        fault
+    }
+
+    fn cache(&mut self, space: Space, kind: Kind) {
+        self.tell(At::wave(space, 0), 0, kind, None);
+    }
+
+    fn wait(&mut self) {
+        // Loads must not overtake stores, nor stores stores.
+        fence(Ordering::SeqCst);
+    }
+
+    fn lds_bytes(&self) -> u32 {
+        self.group.lds.len()
+    }
+
+    fn sync(&mut self, id: u32, request: Request, datum: u32) -> bool {
+        let ticket = match self.wave.ticket {
+            Some((_, t)) => self.group.global.sync(id, |r| if r.leave(t) { None } else { Some(t) }),
+            None => self.group.global.sync(id, |r| r.arrive(request, datum)),
+        };
+        self.wave.ticket = ticket.map(|t| (id, t));
+        self.wave.ticket.is_none()
+    }
+
+    fn may_count(&mut self, count: Count) -> bool {
+        let may = self.group.order.as_ref().is_none_or(|order| order.may_count(self.wave.place, count));
+        self.wave.turn = if may { None } else { Some(count.counter) };
+        may
+    }
+
+    fn counted(&mut self, count: Count) {
+        if let Some(order) = &self.group.order {
+            order.counted(self.wave.place, count);
+        }
+    }
+}
