@@ -3,6 +3,7 @@
 //! [`assemble`] is the way in. `assembler` walks statements with a [`parser::Parser`], to which [`lex`] gives tokens;
 //! `inst` reads instructions, `amd` the directives only AMD GPUs have; [`expr`] holds what is not known yet, [`eval`] what
 //! it comes to; [`out::Out`] takes the result as LLVM's text or as an [`object::Object`].
+#![forbid(unsafe_code)]
 
 pub mod amd;
 mod assembler;

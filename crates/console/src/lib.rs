@@ -2,6 +2,7 @@
 //!
 //! [`services::launch`] runs a kernel with all of it. [`printf`] formats as C and OpenCL C do and reads printf buffers;
 //! `hostcall` answers what waves ask for while they run. Text leaves through a [`printf::Printer`], nothing here prints.
+#![forbid(unsafe_code)]
 
 mod hostcall;
 pub mod printf;

@@ -1,8 +1,41 @@
-//! From a mnemonic to its rows.
+//! From a mnemonic to its rows, and from a row to its place in the table and what goes with it.
 
-use crate::ROWS;
 use crate::row::Row;
+use crate::{OPERATIONS, ROWS};
 use std::sync::OnceLock;
+
+/// The mnemonics padded to one length, which can be copied faster than strings of any.
+static PADDED: [[u8; 32]; ROWS.len()] = {
+    let mut table = [[b' '; 32]; ROWS.len()];
+    let mut i = 0;
+    while i < table.len() {
+        let name = ROWS[i].name.as_bytes();
+        let mut j = 0;
+        while j < name.len() {
+            table[i][j] = name[j];
+            j += 1;
+        }
+        i += 1;
+    }
+    table
+};
+
+impl Row {
+    /// What it does, in words.
+    pub fn operation(&self) -> &'static str {
+        OPERATIONS[self.op as usize]
+    }
+
+    /// The row's place in [`crate::ROWS`].
+    pub fn index(&self) -> usize {
+        (std::ptr::from_ref(self) as usize - ROWS.as_ptr() as usize) / size_of::<Row>()
+    }
+
+    /// The mnemonic with blanks after it.
+    pub fn padded_name(&self) -> &'static [u8; 32] {
+        &PADDED[self.index()]
+    }
+}
 
 const SLOTS: usize = 4096;
 

@@ -1,6 +1,6 @@
 //! The shape of a table row: what one line of `isa/*.isa` becomes.
 
-use crate::r#gen::op::Op;
+use crate::op::Op;
 use crate::target::{Level, Target};
 
 /// The encoding an instruction's row belongs to. VOP1, VOP2 and VOPC rows may have further [`Form`]s.
@@ -548,38 +548,7 @@ pub struct Row {
     pub section: &'static str,
 }
 
-/// The mnemonics padded to one length, which can be copied faster than strings of any.
-static PADDED: [[u8; 32]; crate::ROWS.len()] = {
-    let mut table = [[b' '; 32]; crate::ROWS.len()];
-    let mut i = 0;
-    while i < table.len() {
-        let name = crate::ROWS[i].name.as_bytes();
-        let mut j = 0;
-        while j < name.len() {
-            table[i][j] = name[j];
-            j += 1;
-        }
-        i += 1;
-    }
-    table
-};
-
 impl Row {
-    /// What it does, in words.
-    pub fn operation(&self) -> &'static str {
-        crate::OPERATIONS[self.op as usize]
-    }
-
-    /// The row's place in [`crate::ROWS`].
-    pub fn index(&self) -> usize {
-        (std::ptr::from_ref(self) as usize - crate::ROWS.as_ptr() as usize) / size_of::<Row>()
-    }
-
-    /// The mnemonic with blanks after it.
-    pub fn padded_name(&self) -> &'static [u8; 32] {
-        &PADDED[self.index()]
-    }
-
     /// The opcode at a level, if the instruction exists there.
     pub const fn opcode_at(&self, level: Level) -> Option<u16> {
         let op = self.opcode[level as usize];

@@ -2,6 +2,7 @@
 //!
 //! Constants of the format are apart from reading, reading apart from writing. Nothing here knows how an
 //! instruction is spelt or what it does; that is `isa`, `asm` and `sem`.
+#![forbid(unsafe_code)]
 
 mod archive;
 pub mod bundle;

@@ -2,6 +2,7 @@
 //!
 //! A [`Page`] is made from the instruction table, the lines that `asm`'s tests compare with llvm-mc's bytes, and the record
 //! of tests ([`evidence`]). It knows nothing of how it will look; [`Page::text`] and [`Page::markdown`] lay it out.
+#![forbid(unsafe_code)]
 
 mod effects;
 pub mod evidence;

@@ -14,6 +14,7 @@
 //! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`memory`] says
 //! what instructions move, [`wait`] which counters they raise, [`gws`] is global wave sync, [`ordered`] whose turn it is to
 //! count; [`raise`] has the exceptions of an instruction, [`trap`] and [`hwreg`] what a wave knows about itself.
+#![forbid(unsafe_code)]
 
 pub mod address;
 pub mod apply;

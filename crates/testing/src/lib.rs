@@ -2,6 +2,7 @@
 //! the instructions they run.
 //!
 //! Nothing but tests and the model uses this crate.
+#![forbid(unsafe_code)]
 
 pub mod evidence;
 mod fake;

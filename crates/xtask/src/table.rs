@@ -276,7 +276,7 @@ pub fn emit(lines: &[Line]) -> String {
     let mut out = String::from(
         "// Written by `cargo xtask gen` from isa/*.isa. Do not edit.\n\
          use crate::row::{Access::*, Class, Class::*, Enc::{self, *}, Flow, Kind, Kind::*, Mem, MemKind, Operand, Role::{self, *}, Row, Ty};\n\
-         use crate::row::Access;\nuse super::op::Op;\n\n\
+         use crate::row::Access;\nuse crate::op::Op;\n\n\
          const fn o(role: Role, access: Access, kind: Kind, bits: u16, count: u8, class: Class) -> Operand {\n    \
          Operand { role, access, ty: Ty { kind, bits, count }, class }\n}\n\n\
          const fn m(kind: MemKind, bytes: u8, places: u8) -> Option<Mem> {\n    Some(Mem { kind, bytes, places })\n}\n\n\

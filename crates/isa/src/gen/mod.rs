@@ -1,7 +1,6 @@
-//! Code that `cargo xtask gen` writes from `isa/`. Edit the table, not this.
+//! Code that `cargo xtask gen` writes from `isa/`. Edit the table, not this. (`op.rs` is a
+//! module of its own: rows have operations, and the table has rows.)
 
-#[rustfmt::skip]
-pub mod op;
 #[rustfmt::skip]
 pub mod operations;
 #[rustfmt::skip]

@@ -1,7 +1,7 @@
 // Written by `cargo xtask gen` from isa/*.isa. Do not edit.
 use crate::row::{Access::*, Class, Class::*, Enc::{self, *}, Flow, Kind, Kind::*, Mem, MemKind, Operand, Role::{self, *}, Row, Ty};
 use crate::row::Access;
-use super::op::Op;
+use crate::op::Op;
 
 const fn o(role: Role, access: Access, kind: Kind, bits: u16, count: u8, class: Class) -> Operand {
     Operand { role, access, ty: Ty { kind, bits, count }, class }

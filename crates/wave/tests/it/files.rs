@@ -9,10 +9,13 @@
 //! ; lds 1024                    bytes of LDS
 //! ; expect v1 = 1 2 -3 1.5      what must come out; floats have a point
 //! ; expect s[4:5] = 7 8 9       a buffer's first dwords
+//! ;; text                       for people
 //! ```
+//!
+//! Each file is a test by its own name; a file that is not in the list at the end, or no more there, fails one.
 
 use crate::harness::Machine;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use wavemill_wave::{Event, Simd, Wave};
 
@@ -61,8 +64,21 @@ fn set(wave: &mut Wave, register: &str, text: &str) {
     }
 }
 
+/// The words a line of a header may start with.
+const KEYS: [&str; 5] = ["cpu:", "set", "buffer", "lds", "expect"];
+
+/// A file's header, without what is for people.
+fn header<'a>(name: &str, text: &'a str) -> Vec<&'a str> {
+    let lines: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("; ")).collect();
+    for line in &lines {
+        let key = line.split_whitespace().next().unwrap_or_default();
+        assert!(KEYS.contains(&key), "{name}: no `{key}` in a header (text for people stands behind `;;`)");
+    }
+    lines
+}
+
 fn run(path: &Path, text: &str, cpu: &str, simd: Simd) {
-    let header: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("; ")).collect();
+    let header = header(&path.display().to_string(), text);
     let after = |key: &str| header.iter().filter_map(move |l| l.strip_prefix(key)).collect::<Vec<_>>();
     let lds = after("lds ").first().map_or(0, |n| number(n.trim()) as u32);
     let (_, test) = path.to_str().and_then(|p| p.split_once("tests/files/")).expect("a file of tests/files");
@@ -112,21 +128,82 @@ fn run(path: &Path, text: &str, cpu: &str, simd: Simd) {
     }
 }
 
-#[test]
-fn files() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
-    let mut count = 0;
-    for family in std::fs::read_dir(&root).expect("tests/files").flatten() {
-        for file in std::fs::read_dir(family.path()).expect("a directory").flatten() {
-            let text = std::fs::read_to_string(file.path()).expect("a text file");
-            let cpus = text.lines().find_map(|l| l.strip_prefix("; cpu: ")).unwrap_or("gfx90a");
-            for cpu in cpus.split_whitespace() {
-                for simd in Simd::available() {
-                    run(&file.path(), &text, cpu, simd);
-                    count += 1;
-                }
-            }
+/// Runs a file of `tests/files` on its processors with every back end.
+fn check(file: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(file);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let cpus = text.lines().find_map(|l| l.strip_prefix("; cpu: ")).unwrap_or("gfx90a");
+    assert!(text.lines().any(|l| l.starts_with("; expect ")), "{file} expects nothing");
+    for cpu in cpus.split_whitespace() {
+        for simd in Simd::available() {
+            run(&path, &text, cpu, simd);
         }
     }
-    assert!(count > 0);
+}
+
+#[test]
+#[should_panic(expected = "no `setting` in a header")]
+fn unknown_words_in_a_header_are_refused() {
+    header("a.s", "; set v0 = 1\n;; setting sun\n; setting v0 = 2\n");
+}
+
+/// Tests by the names of their files, and one that compares the list with the directory.
+macro_rules! files {
+    ($($family:ident { $($file:ident,)* })*) => {
+        $(mod $family {
+            $(#[test]
+            fn $file() {
+                super::check(concat!(stringify!($family), "/", stringify!($file), ".s"));
+            })*
+        })*
+
+        #[test]
+        fn the_list_is_complete() {
+            let listed: BTreeSet<String> =
+                [$($(concat!(stringify!($family), "/", stringify!($file), ".s"),)*)*].map(str::to_owned).into();
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files");
+            let mut there = BTreeSet::new();
+            for family in std::fs::read_dir(&root).expect("tests/files").flatten() {
+                for file in std::fs::read_dir(family.path()).expect("a directory").flatten() {
+                    let path = file.path();
+                    let name = path.strip_prefix(&root).expect("a file below the directory");
+                    there.insert(name.to_str().expect("a plain name").to_owned());
+                }
+            }
+            assert_eq!(listed, there);
+        }
+    };
+}
+
+files! {
+    control {
+        alignment, apertures, branches, call, calls, cdbg, cdbg_both, cdbg_system, exceptions,
+        exceptions9, fork, fork_nested, fork_uniform, index, index_rules, mode, movrel, ordered_ps_done,
+        out_of_range, out_of_range_memory, privilege, quiet, sgpr_range, status, vskip, xnack_mask,
+    }
+    export {
+        exports, halves_gfx8, halves_gfx9, interpolate, interpolate_f16, interpolate_modifiers,
+    }
+    lanes {
+        dpp, dpp_exec, mbcnt, newbcast, readlane, readlane_exec, readlane_short,
+    }
+    lds {
+        access, addtid, append, gds, no_limit, ordered_count, permutes, wrap,
+    }
+    memory {
+        addr64, atomics, atomics64, buffer, buffer_lds, d16, d16_ecc, dense, flat_lds, global, same_address, scalar,
+        scalar_buffer, scalar_components, scalar_gfx6, scalar_negative, scalar_offset, scalar_scratch, scalar_wrap,
+        scratch, scratch_negative, store_lds, structured_gfx6, structured_gfx8, structured_gfx9,
+        swizzled_buffer, tfe, unbound, wrap, wrap_global, wrap_private,
+    }
+    old {
+        append, carry8, dpp8, integers, lds_limit, legacy, mad_legacy8, movrel_v, mullit, sdwa8, smem8, smrd,
+        smrd_buffer, smrd_literal, vcc_alias,
+    }
+    salu {
+        arithmetic, exec,
+    }
+    valu {
+        class, dot2_flush, dot2_keep, exec, halves, mad_mix_flush, minmax, mix, modifiers, nan_to_int, special,
+    }
 }

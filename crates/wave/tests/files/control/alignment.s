@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908
-; 64-bit operands in VGPRs need no alignment before gfx90a (manual 3.6.4 of older parts; gfx90a's assembler refuses it).
+;; 64-bit operands in VGPRs need no alignment before gfx90a (manual 3.6.4 of older parts; gfx90a's assembler refuses it).
 ; set v1 = 0xffffffff
 ; set v2 = 0
 ; set v3 = 1

@@ -1,6 +1,6 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; SH_MEM_BASES has bits 63:48 of the private aperture in 15:0 and of the shared one in 31:16; as operands they are the
-; upper halves of addresses.
+;; SH_MEM_BASES has bits 63:48 of the private aperture in 15:0 and of the shared one in 31:16; as operands they are the
+;; upper halves of addresses.
 ; expect s0 = 0x00010002
 ; expect s1 = 0x00010000
 ; expect s2 = 0x00020000

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; Every conditional branch, taken and not taken: each that does as it should sets a bit of s0.
+;; Every conditional branch, taken and not taken: each that does as it should sets a bit of s0.
 ; expect s0 = 0xfff
 s_mov_b32 s0, 0
 s_cmp_eq_u32 s0, 1

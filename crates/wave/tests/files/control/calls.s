@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; Branches, a loop, and a call with a return.
+;; Branches, a loop, and a call with a return.
 ; set s0 = 5
 ; expect s1 = 15
 ; expect s2 = 77

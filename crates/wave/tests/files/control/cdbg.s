@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_CBRANCH_CDBG*: taken by the conditional debug bits of STATUS, 20 (user) and 21 (system).
+;; S_CBRANCH_CDBG*: taken by the conditional debug bits of STATUS, 20 (user) and 21 (system).
 ; set status = 0x00100040
 ; expect s0 = 0
 ; expect s1 = 0

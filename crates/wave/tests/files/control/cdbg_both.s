@@ -1,5 +1,5 @@
 ; cpu: gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_CBRANCH_CDBG* with both bits: every branch is taken.
+;; S_CBRANCH_CDBG* with both bits: every branch is taken.
 ; set status = 0x00300040
 ; expect s1 = 0
 ; expect s2 = 0

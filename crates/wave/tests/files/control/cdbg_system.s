@@ -1,5 +1,5 @@
 ; cpu: gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_CBRANCH_CDBG* with the system's bit alone: 1 is a branch that was not taken.
+;; S_CBRANCH_CDBG* with the system's bit alone: 1 is a branch that was not taken.
 ; set status = 0x00200040
 ; expect s1 = 1
 ; expect s2 = 0

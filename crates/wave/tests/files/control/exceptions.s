@@ -1,7 +1,7 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; TRAPSTS gathers float exceptions (manual 3.10.1): 0 invalid, 1 input denormal, 2 division by zero, 3 overflow,
-; 4 underflow, 5 inexact, 6 integer division by zero. They stay until they are cleared; only active lanes raise them, and
-; modifiers count: the comparison signals NaNs with CLAMP alone.
+;; TRAPSTS gathers float exceptions (manual 3.10.1): 0 invalid, 1 input denormal, 2 division by zero, 3 overflow,
+;; 4 underflow, 5 inexact, 6 integer division by zero. They stay until they are cleared; only active lanes raise them, and
+;; modifiers count: the comparison signals NaNs with CLAMP alone.
 ; set gather = 1
 ; set v0 = 0.0
 ; set v1 = 1.0
@@ -55,7 +55,7 @@ s_mov_b64 exec, 1
 v_cmp_lt_f32 vcc, v7, v1
 v_mov_b32 v20, v7
 s_getreg_b32 s9, hwreg(HW_REG_TRAPSTS, 0, 9)
-; v_cmp_lt_f32_e64 s[20:21], v7, v1 with CLAMP, which assemblers have no word for
+;; v_cmp_lt_f32_e64 s[20:21], v7, v1 with CLAMP, which assemblers have no word for
 .if .option.machine_version_major >= 8
 .long 0xd0418014, 0x00020307
 .else

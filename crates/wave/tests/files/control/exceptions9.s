@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Packed halves, SDWA and DPP raise exceptions for what they work on, and no more.
+;; Packed halves, SDWA and DPP raise exceptions for what they work on, and no more.
 ; set gather = 1
 ; set v0 = 0x7c003c00
 ; set v1 = 0x7c003c00

@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_CBRANCH_I_FORK and S_CBRANCH_JOIN (manual 4.6): sixteen lanes pass, 48 fail. The fewer run first, the others wait on
-; the stack in s[0:3]; the second time at the join, the program goes on.
+;; S_CBRANCH_I_FORK and S_CBRANCH_JOIN (manual 4.6): sixteen lanes pass, 48 fail. The fewer run first, the others wait on
+;; the stack in s[0:3]; the second time at the join, the program goes on.
 ; set v0 = lane
 ; expect v1 = 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5 5 7..
 ; expect v2 = 1

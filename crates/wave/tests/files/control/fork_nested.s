@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_CBRANCH_G_FORK, nested: the target is an address. Four groups of lanes each take their own path, one after the other;
-; each adds itself to s60, so that the order shows: of each half, the smaller part goes first.
+;; S_CBRANCH_G_FORK, nested: the target is an address. Four groups of lanes each take their own path, one after the other;
+;; each adds itself to s60, so that the order shows: of each half, the smaller part goes first.
 ; set v0 = lane
 ; expect v1 = 1 2 2 3 3 3 3 4..
 ; expect s60 = 1234

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; A fork that all lanes pass jumps, one that none passes goes on; neither touches the stack.
+;; A fork that all lanes pass jumps, one that none passes goes on; neither touches the stack.
 ; set exec = 0xff00
 ; set s0 = 11
 ; set s30 = 0xff00

@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; VGPR indexing (manual 6.6): sources and destinations move by M0.
+;; VGPR indexing (manual 6.6): sources and destinations move by M0.
 ; set v2 = 20
 ; set v3 = 30
 ; set v4 = 40

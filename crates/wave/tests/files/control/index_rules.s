@@ -1,7 +1,7 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; VGPR indexing's table of special cases (manual 6.6.2): accumulating instructions move their destination as source,
-; MADMK's addend is moved by source 2's bit, lane reads only by source 0's; a register out of range is v0, or nothing is
-; written, not even a carry.
+;; VGPR indexing's table of special cases (manual 6.6.2): accumulating instructions move their destination as source,
+;; MADMK's addend is moved by source 2's bit, lane reads only by source 0's; a register out of range is v0, or nothing is
+;; written, not even a carry.
 ; set v0 = 1.0
 ; set v2 = 2.0
 ; set v3 = 3.0

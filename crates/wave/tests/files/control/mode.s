@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_SETREG changes rounding (toward zero) and S_GETREG reads it back.
+;; S_SETREG changes rounding (toward zero) and S_GETREG reads it back.
 ; set v0 = 0x3f800000
 ; set v1 = 0x33800001
 ; expect v2 = 0x3f800001

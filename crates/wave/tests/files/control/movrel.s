@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_MOVREL (manual 12.3): the manual's own examples, pairs, and indices out of range: s0 is read, nothing is written.
+;; S_MOVREL (manual 12.3): the manual's own examples, pairs, and indices out of range: s0 is read, nothing is written.
 ; set s0 = 99
 ; set s1 = 98
 ; set s7 = 7

@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; Registers a wave does not have (manual 3.6.1): here it has 128 VGPRs. Sources are v0; a destination makes the
-; instruction do nothing, its carry and its memory access included.
+;; Registers a wave does not have (manual 3.6.1): here it has 128 VGPRs. Sources are v0; a destination makes the
+;; instruction do nothing, its carry and its memory access included.
 ; buffer s[4:5] = 5 6 7 8
 ; lds 64
 ; set m0 = 0xffffffff

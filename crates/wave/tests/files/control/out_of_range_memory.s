@@ -1,6 +1,6 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; All registers that a load returns count (manual 3.6.1): one that reaches beyond the wave's 128 VGPRs is nullified, as
-; is an atomic that returns there; without a return it is not, and data beyond them is v0's.
+;; All registers that a load returns count (manual 3.6.1): one that reaches beyond the wave's 128 VGPRs is nullified, as
+;; is an atomic that returns there; without a return it is not, and data beyond them is v0's.
 ; buffer s[4:5] = 5 6 7 8
 ; set v0 = 0
 ; set v126 = 42

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Trap temporaries, STATUS, TBA and TMA cannot be written without privilege (manual 3.10).
+;; Trap temporaries, STATUS, TBA and TMA cannot be written without privilege (manual 3.10).
 ; set status = 0x48
 ; set v0 = 5
 ; expect s0 = 0

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_ICACHE_INV, S_TTRACEDATA, S_WAKEUP, S_SLEEP, S_NOP and the like leave the registers alone.
+;; S_ICACHE_INV, S_TTRACEDATA, S_WAKEUP, S_SLEEP, S_NOP and the like leave the registers alone.
 ; set s0 = 3
 ; expect s0 = 3
 ; expect scc = 1

@@ -1,6 +1,6 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; SGPRs a wave does not have: sources are s0, destinations are not written, loads to them are not executed, and the base
-; of a load is s0, too (manual 3.6.1, 8.4).
+;; SGPRs a wave does not have: sources are s0, destinations are not written, loads to them are not executed, and the base
+;; of a load is s0, too (manual 3.6.1, 8.4).
 ; set sgprs = 32
 ; buffer s[0:1] = 5 6 7 8
 ; set s2 = 3

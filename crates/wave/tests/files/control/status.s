@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; STATUS: SCC 0, priority 4:3, TRAP_EN 6, EXECZ 9, VCCZ 10, VALID 16 (manual 3.4); IB_STS is idle.
+;; STATUS: SCC 0, priority 4:3, TRAP_EN 6, EXECZ 9, VCCZ 10, VALID 16 (manual 3.4); IB_STS is idle.
 ; set vcc = 0
 ; expect s0 = 0x00010441
 ; expect s1 = 0x00010440

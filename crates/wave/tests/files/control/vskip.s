@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; S_SETVSKIP: no vector instruction is issued until it is taken back; scalar ones are (manual 12.4).
+;; S_SETVSKIP: no vector instruction is issued until it is taken back; scalar ones are (manual 12.4).
 ; lds 256
 ; set m0 = 0xffffffff
 ; set v0 = 0

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a gfx801
-; XNACK_MASK and FLAT_SCRATCH are registers like others.
+;; XNACK_MASK and FLAT_SCRATCH are registers like others.
 ; expect s0 = 5
 ; expect s1 = 7
 ; expect s2 = 1

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908
-; A compute wave's exports go nowhere and change nothing.
+;; A compute wave's exports go nowhere and change nothing.
 ; set v0 = lane
 ; set exec = 5
 ; expect v0 = lane

@@ -1,5 +1,5 @@
 ; cpu: gfx803
-; GFX8's 16-bit result clears the upper half.
+;; GFX8's 16-bit result clears the upper half.
 ; lds 256
 ; set m0 = 16
 ; set v4 = 1.0

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908
-; GFX9's 16-bit result leaves the upper half alone, the legacy form clears it.
+;; GFX9's 16-bit result leaves the upper half alone, the legacy form clears it.
 ; lds 256
 ; set m0 = 16
 ; set v4 = 1.0

@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908
-; Dword i of LDS is i. M0: parameters from byte 16 on, the second quad begins a new primitive. Attribute 1 of two
-; primitives: P0.y, P10.y, P20.y are dwords 30, 31, 37 for the first quad and 42, 43, 49 for the others.
+;; Dword i of LDS is i. M0: parameters from byte 16 on, the second quad begins a new primitive. Attribute 1 of two
+;; primitives: P0.y, P10.y, P20.y are dwords 30, 31, 37 for the first quad and 42, 43, 49 for the others.
 ; lds 256
 ; set v0 = lane*4
 ; set v1 = lane
@@ -24,7 +24,7 @@ v_interp_p2_f32 v5, v3, attr1.y
 v_interp_mov_f32 v6, p0, attr1.y
 v_interp_mov_f32 v7, p10, attr1.y
 v_interp_mov_f32 v8, p20, attr1.y
-; The last dword inside and the first beyond LDS, for active lanes only.
+;; The last dword inside and the first beyond LDS, for active lanes only.
 s_mov_b32 m0, 0x00000010
 s_mov_b64 exec, 2
 v_interp_mov_f32 v9, p0, attr0.x

@@ -1,6 +1,6 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908
-; Dword i of LDS holds the halves i and i + 0.5. Attribute 1, one primitive from byte 16: P0.y is dword 18, P10.y 19,
-; P20.y 25.
+;; Dword i of LDS holds the halves i and i + 0.5. Attribute 1, one primitive from byte 16: P0.y is dword 18, P10.y 19,
+;; P20.y 25.
 ; lds 256
 ; set v0 = lane*4
 ; set v1 = lane

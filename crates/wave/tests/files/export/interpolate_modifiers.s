@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908
-; The long forms: a negated coordinate, a clamped and a doubled result (which needs denormals off).
+;; The long forms: a negated coordinate, a clamped and a doubled result (which needs denormals off).
 ; lds 256
 ; set v0 = lane*4
 ; set v1 = lane

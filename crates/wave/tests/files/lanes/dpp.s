@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; DPP controls (manual 13.3.9). Lanes without a source keep the old destination, or get 0 with bound_ctrl.
+;; DPP controls (manual 13.3.9). Lanes without a source keep the old destination, or get 0 with bound_ctrl.
 ; set v0 = lane
 ; set v1 = 100
 ; set v2 = 100

@@ -1,6 +1,6 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; A lane that EXEC disables has no data to give (manual 13.3.9): who reads it keeps its old value, or gets 0 with
-; bound_ctrl. Disabled lanes write nothing.
+;; A lane that EXEC disables has no data to give (manual 13.3.9): who reads it keeps its old value, or gets 0 with
+;; bound_ctrl. Disabled lanes write nothing.
 ; set v0 = lane+1
 ; set v1 = 100
 ; set v2 = 100

@@ -1,4 +1,4 @@
-; gfx90a broadcasts a lane within its row, also for 64 bits; masks keep rows out.
+;; gfx90a broadcasts a lane within its row, also for 64 bits; masks keep rows out.
 ; set v0 = lane
 ; set v1 = lane*2
 ; set v2 = 9

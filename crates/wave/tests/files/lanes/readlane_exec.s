@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; V_READLANE and V_WRITELANE do not look at EXEC; lane numbers count modulo 64; V_READFIRSTLANE reads lane 0 when no lane is
-; active.
+;; V_READLANE and V_WRITELANE do not look at EXEC; lane numbers count modulo 64; V_READFIRSTLANE reads lane 0 when no lane is
+;; active.
 ; set v0 = lane+1
 ; set v1 = 9
 ; set s8 = 65

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a
-; The short forms of GFX6 and GFX7, whose lane number is a constant or an SGPR.
+;; The short forms of GFX6 and GFX7, whose lane number is a constant or an SGPR.
 ; set s4 = 77
 ; expect s6 = 77
 ; expect s7 = 33

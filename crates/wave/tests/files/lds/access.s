@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; Stores and loads of every size, two addresses, an atomic with return, out of range.
+;; Stores and loads of every size, two addresses, an atomic with return, out of range.
 ; set v0 = lane*8
 ; set v1 = lane*3+256
 ; set v2 = lane

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; The address is M0, the offset and four bytes a lane (manual 12.12); beyond LDS nothing is read or written.
+;; The address is M0, the offset and four bytes a lane (manual 12.12); beyond LDS nothing is read or written.
 ; lds 64
 ; set m0 = 8
 ; set v1 = lane+50

@@ -1,6 +1,6 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; One number for the wave, at M0's lower half and the offset: as many as there are active lanes. No lane, no change.
-; (LLVM's __builtin_amdgcn_ds_append moves the pointer into M0.)
+;; One number for the wave, at M0's lower half and the offset: as many as there are active lanes. No lane, no change.
+;; (LLVM's __builtin_amdgcn_ds_append moves the pointer into M0.)
 ; lds 64
 ; set m0 = 0xffff0008
 ; set v0 = lane*4

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908
-; M0 has the base of GDS in its upper half and its size in the lower one: beyond the size reads give 0, writes nothing.
+;; M0 has the base of GDS in its upper half and its size in the lower one: beyond the size reads give 0, writes nothing.
 ; lds 64
 ; set m0 = 0x01000010
 ; set v0 = lane*4

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; GFX9's LDS instructions do not look at M0 (LLVM sets it for none of them); its size still limits them.
+;; GFX9's LDS instructions do not look at M0 (LLVM sets it for none of them); its size still limits them.
 ; lds 64
 ; set m0 = 4
 ; set v0 = 60

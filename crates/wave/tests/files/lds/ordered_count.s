@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908
-; The first active lane's number is added to one of the counters (bits 7:2 of the offset), the old one is returned. Bit 12
-; exchanges instead. The upper half of M0 is the counters' address, the lower one the wave's number, and no size.
+;; The first active lane's number is added to one of the counters (bits 7:2 of the offset), the old one is returned. Bit 12
+;; exchanges instead. The upper half of M0 is the counters' address, the lower one the wave's number, and no size.
 ; set m0 = 0x01000000
 ; set v0 = 5 7
 ; set exec = 0xe

@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; Address and offset are added in 32 bits: what wraps around is in range again (GFX6 adds 16 bits, and no compiler relies
-; on that). Both addresses of a pair do so, and unaligned accesses reach into the next dword.
+;; Address and offset are added in 32 bits: what wraps around is in range again (GFX6 adds 16 bits, and no compiler relies
+;; on that). Both addresses of a pair do so, and unaligned accesses reach into the next dword.
 ; lds 64
 ; set m0 = -1
 ; set v0 = -8

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701
-; 64-bit addresses in VGPRs: base, VGPR pair, scalar and instruction offset are added, the size does not count.
+;; 64-bit addresses in VGPRs: base, VGPR pair, scalar and instruction offset are added, the size does not count.
 ; buffer s[4:5] = 1 2 3 4 0x3f800000 0x40000000 7 8
 ; set s6 = 0
 ; set s7 = 0x0000f000

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Every 32-bit atomic once, with the old value returned (manual 12.16.3, glc). One lane, one dword each.
+;; Every 32-bit atomic once, with the old value returned (manual 12.16.3, glc). One lane, one dword each.
 ; set exec = 1
 ; buffer s[4:5] = 10 10 10 10 -5 -5 12 12 12 7 7 0 3 20
 ; set v2 = 3

@@ -1,5 +1,5 @@
 ; cpu: gfx90a
-; 64-bit and float atomics; memory is the first operand of min and max.
+;; 64-bit and float atomics; memory is the first operand of min and max.
 ; set exec = 1
 ; buffer s[4:5] = -1 0 5 0 0 0x3ff00000 0 0x40000000 1.5 0x3c003c00
 ; set v2 = 1

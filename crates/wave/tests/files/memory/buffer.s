@@ -1,6 +1,6 @@
 ; cpu: gfx803 gfx900 gfx90a
-; Raw buffers: offsets from VGPR, SGPR and instruction; all three count in the range check (manual 9.1.5.1; silicon
-; includes the SGPR's). Out of range loads give 0 and stores nothing.
+;; Raw buffers: offsets from VGPR, SGPR and instruction; all three count in the range check (manual 9.1.5.1; silicon
+;; includes the SGPR's). Out of range loads give 0 and stores nothing.
 ; buffer s[4:5] = 1 2 3 4 5 6
 ; set s6 = 16
 ; set s7 = 0x00024fac

@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; Memory to LDS (manual 9.1.9): M0 and the instruction's offset give the place of lane 0, a dword for each lane. Bytes are
-; extended; a lane beyond memory writes 0, one beyond LDS nothing.
+;; Memory to LDS (manual 9.1.9): M0 and the instruction's offset give the place of lane 0, a dword for each lane. Bytes are
+;; extended; a lane beyond memory writes 0, one beyond LDS nothing.
 ; lds 64
 ; buffer s[4:5] = 0x80 2 3 4 5 6 7 8
 ; set s6 = 24

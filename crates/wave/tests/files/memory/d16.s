@@ -1,5 +1,5 @@
 ; cpu: gfx900
-; Without ECC the other half of the register stays (LLVM's d16PreservesUnusedBits).
+;; Without ECC the other half of the register stays (LLVM's d16PreservesUnusedBits).
 ; lds 64
 ; set v0 = 0
 ; set v1 = 0x8765

@@ -1,5 +1,5 @@
 ; cpu: gfx906 gfx908 gfx90a
-; "When ECC is enabled 16-bit memory loads write the full 32-bit VGPR. Unused bits are set to zero." (manual 9.1.6)
+;; "When ECC is enabled 16-bit memory loads write the full 32-bit VGPR. Unused bits are set to zero." (manual 9.1.6)
 ; lds 64
 ; set m0 = -1
 ; set v0 = 0

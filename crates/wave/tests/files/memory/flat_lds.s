@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; A flat address in the shared aperture is LDS.
+;; A flat address in the shared aperture is LDS.
 ; set v0 = lane*4
 ; set v2 = lane*7
 ; lds 256

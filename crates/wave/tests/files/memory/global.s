@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Loads and stores with each kind of address, sub-dword sizes, and an atomic with return.
+;; Loads and stores with each kind of address, sub-dword sizes, and an atomic with return.
 ; set v0 = lane*4
 ; set v9 = 2
 ; buffer s[4:5] = 1 -2 0x80ff7f01 4

@@ -1,6 +1,6 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; Scalar buffers: every dword is checked by itself; the size counts records of the stride, or bytes if there is none; a
-; descriptor of zeros has no size. Out of range loads give 0, stores nothing. Unaligned offsets lose their low bits.
+;; Scalar buffers: every dword is checked by itself; the size counts records of the stride, or bytes if there is none; a
+;; descriptor of zeros has no size. Out of range loads give 0, stores nothing. Unaligned offsets lose their low bits.
 ; buffer s[4:5] = 1 2 3 4 5 6 7 8
 ; set s6 = 12
 ; set s7 = 0

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Each part of an address loses its low two bits (manual 8.2.1.1). Scratch counts registers in 64 bytes.
+;; Each part of an address loses its low two bits (manual 8.2.1.1). Scratch counts registers in 64 bytes.
 ; buffer s[4:5] = 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20
 ; set s2 = 7
 ; set s3 = 1

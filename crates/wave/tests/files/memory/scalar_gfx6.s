@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701
-; GFX6 and GFX7 count constants in dwords and registers in bytes; buffers are checked dword by dword, a descriptor of
-; zeros has no size.
+;; GFX6 and GFX7 count constants in dwords and registers in bytes; buffers are checked dword by dword, a descriptor of
+;; zeros has no size.
 ; buffer s[4:5] = 1 2 3 4 5 6 7 8
 ; set s6 = 12
 ; set s7 = 0

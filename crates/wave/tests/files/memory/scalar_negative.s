@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; The constant offset is a signed number of 21 bits from GFX9 on.
+;; The constant offset is a signed number of 21 bits from GFX9 on.
 ; buffer s[4:5] = 1 2 3 4 5 6 7 8
 ; expect s8 = 3
 ; expect s10 = 1

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Scratch stores: the register counts 64 bytes.
+;; Scratch stores: the register counts 64 bytes.
 ; buffer s[4:5] = 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 ; set s3 = 1
 ; set s8 = 11

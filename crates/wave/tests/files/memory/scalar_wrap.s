@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; An offset register near the end of 32 bits is out of a buffer's range, and so is every dword behind it; EXEC does not
-; matter to scalar instructions.
+;; An offset register near the end of 32 bits is out of a buffer's range, and so is every dword behind it; EXEC does not
+;; matter to scalar instructions.
 ; buffer s[4:5] = 1 2 3 4
 ; set s6 = 16
 ; set s7 = 0

@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx90a
-; Scratch is interleaved: a dword per lane, lane after lane (manual 10.5); flat reaches it through the private aperture.
+;; Scratch is interleaved: a dword per lane, lane after lane (manual 10.5); flat reaches it through the private aperture.
 ; buffer s[4:5] = 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 ; set v0 = 4
 ; set v2 = lane*5+1

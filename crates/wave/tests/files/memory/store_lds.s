@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; LDS to memory: lane by lane from M0 and the offset, which memory adds as well; beyond the buffer nothing is written.
+;; LDS to memory: lane by lane from M0 and the offset, which memory adds as well; beyond the buffer nothing is written.
 ; lds 64
 ; buffer s[4:5] = 1 1 1 1 1 1 1 1
 ; set s6 = 20

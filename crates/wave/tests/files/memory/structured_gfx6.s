@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701
-; GFX6 and GFX7 check the index of a buffer with a stride, and that the offset is inside the record.
+;; GFX6 and GFX7 check the index of a buffer with a stride, and that the offset is inside the record.
 ; buffer s[4:5] = 1 2 3 4 5 6 7 8
 ; set s6 = 3
 ; set s7 = 0x00024fac

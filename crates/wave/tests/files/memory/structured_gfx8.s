@@ -1,5 +1,5 @@
 ; cpu: gfx803
-; GFX8 counts bytes, index and stride included, unless the buffer is swizzled.
+;; GFX8 counts bytes, index and stride included, unless the buffer is swizzled.
 ; buffer s[4:5] = 1 2 3 4 5 6 7 8
 ; set s6 = 20
 ; set s7 = 0x00024fac

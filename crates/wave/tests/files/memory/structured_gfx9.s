@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Structured buffers (stride 8, an index): the index is checked, the offset is not; without an index bytes are checked.
+;; Structured buffers (stride 8, an index): the index is checked, the offset is not; without an index bytes are checked.
 ; buffer s[4:5] = 1 2 3 4 5 6 7 8
 ; set s6 = 3
 ; set s7 = 0x00024fac

@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx90a
-; The private segment buffer of the ROCm ABI: ADD_TID, swizzled with four-byte elements for 64 lanes (manual 9.1.5.2).
+;; The private segment buffer of the ROCm ABI: ADD_TID, swizzled with four-byte elements for 64 lanes (manual 9.1.5.2).
 ; buffer s[4:5] = 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 ; set s6 = -1
 ; set s7 = 0x00e80000

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908
-; TFE: the register behind the data says whether something was missing. Nothing was.
+;; TFE: the register behind the data says whether something was missing. Nothing was.
 ; buffer s[4:5] = 0x3c003800 2 3 4
 ; set s6 = 16
 ; set s7 = 0x00027fac

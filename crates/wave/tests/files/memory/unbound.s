@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; A resource of zeros and one whose data format is INVALID are unbound: loads give 0 even for selects of one, stores and
-; atomics do nothing, and an atomic returns 0 (manual 9.1.4, 9.1.8).
+;; A resource of zeros and one whose data format is INVALID are unbound: loads give 0 even for selects of one, stores and
+;; atomics do nothing, and an atomic returns 0 (manual 9.1.4, 9.1.8).
 ; buffer s[4:5] = 1 2 3 4
 ; set s6 = 16
 ; set s7 = 0x00000249

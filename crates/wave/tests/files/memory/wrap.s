@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; The parts of a raw buffer's offset do not wrap around in the range check: a big one is out of range, whatever is added
-; (manual 9.1.5.1); the last byte counts, too.
+;; The parts of a raw buffer's offset do not wrap around in the range check: a big one is out of range, whatever is added
+;; (manual 9.1.5.1); the last byte counts, too.
 ; buffer s[4:5] = 1 2 3 4
 ; set s6 = 16
 ; set s7 = 0x00024fac

@@ -1,6 +1,6 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Offsets of GLOBAL are signed, those of FLAT are not; an address that passes the end of 64 bits begins again at 0. The
-; register beside a scalar base counts without a sign.
+;; Offsets of GLOBAL are signed, those of FLAT are not; an address that passes the end of 64 bits begins again at 0. The
+;; register beside a scalar base counts without a sign.
 ; buffer s[4:5] = 1 2 3 4
 ; set v2 = 12
 ; set v3 = 0

@@ -1,6 +1,6 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Nothing is checked in a private buffer (lane numbers, swizzled), so that offsets of both signs make an address together:
-; compilers count on it from GFX9 on.
+;; Nothing is checked in a private buffer (lane numbers, swizzled), so that offsets of both signs make an address together:
+;; compilers count on it from GFX9 on.
 ; buffer s[4:5] = 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 ; set s6 = -1
 ; set s7 = 0x00e80000

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803
-; Before GFX9 M0 bounds LDS and is no address: the counter lies at the offset (Mesa's ACO emits it with M0 = -1).
+;; Before GFX9 M0 bounds LDS and is no address: the counter lies at the offset (Mesa's ACO emits it with M0 = -1).
 ; lds 64
 ; set m0 = -1
 ; set exec = 0x700000000000000f

@@ -1,5 +1,5 @@
 ; cpu: gfx803
-; GFX8's V_ADD_U32, V_ADDC_U32, V_SUB_U32 and V_SUBB_U32 write a carry.
+;; GFX8's V_ADD_U32, V_ADDC_U32, V_SUB_U32 and V_SUBB_U32 write a carry.
 ; set v0 = -1
 ; set v1 = 1
 ; set v2 = 5

@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; GFX8's DPP: shifts within rows of 16 and over the wave, broadcasts, mirrors, quads, masks (GCN3 manual, DPP).
+;; GFX8's DPP: shifts within rows of 16 and over the wave, broadcasts, mirrors, quads, masks (GCN3 manual, DPP).
 ; set v0 = lane
 ; set v1 = 100
 ; set v2 = 100

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701
-; Forms that GFX8 dropped: shifts with the shift second, V_BFM and V_BCNT as VOP2, adds with signed names and a carry.
+;; Forms that GFX8 dropped: shifts with the shift second, V_BFM and V_BCNT as VOP2, adds with signed names and a carry.
 ; set v0 = 0xf0
 ; set v1 = 4
 ; set v2 = 0x80000000

@@ -1,6 +1,6 @@
 ; cpu: gfx600 gfx701 gfx803
-; Before GFX9, M0 limits what of LDS an instruction may touch (manual 3.6.5): reads beyond give zero, writes and atomics
-; do nothing. The work-group's own size limits it, too.
+;; Before GFX9, M0 limits what of LDS an instruction may touch (manual 3.6.5): reads beyond give zero, writes and atomics
+;; do nothing. The work-group's own size limits it, too.
 ; lds 64
 ; set v0 = 0
 ; set v1 = 12

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701
-; The DX9 forms: 0 times anything is 0, min and max take the second operand when a NaN is there (GCN manuals).
+;; The DX9 forms: 0 times anything is 0, min and max take the second operand when a NaN is there (GCN manuals).
 ; set v0 = 0.0
 ; set v1 = 0x7f800000
 ; set v2 = 3.0

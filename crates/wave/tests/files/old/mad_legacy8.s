@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; GFX8 and GFX9 keep V_MAD_LEGACY_F32 and V_MUL_LEGACY_F32.
+;; GFX8 and GFX9 keep V_MAD_LEGACY_F32 and V_MUL_LEGACY_F32.
 ; set v0 = 0.0
 ; set v1 = 0x7f800000
 ; set v2 = 3.0

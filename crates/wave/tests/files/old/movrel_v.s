@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803
-; V_MOVREL (GFX6 to GFX8): M0 is added to the register's number; out of range v0 is read and nothing written.
+;; V_MOVREL (GFX6 to GFX8): M0 is added to the register's number; out of range v0 is read and nothing written.
 ; set v0 = 100
 ; set v1 = lane
 ; set v4 = 40

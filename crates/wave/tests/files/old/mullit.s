@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701
-; V_MULLIT_F32: a product, or the least number when S1 is that, minus infinity or no number, or S2 is not positive.
+;; V_MULLIT_F32: a product, or the least number when S1 is that, minus infinity or no number, or S2 is not positive.
 ; set v0 = 3.0
 ; set v1 = 2.0 0xff800000 0xff7fffff 0x7fc00000 2.0 2.0 2.0 0x7f800000
 ; set v2 = 1.0 1.0 1.0 1.0 0.0 -1.0 0x7fc00000 1.0

@@ -1,6 +1,6 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; GFX8's SDWA: byte and word selects of both sources, sign extension, and the three rules for the rest of the destination
-; (GCN3 manual, SDWA).
+;; GFX8's SDWA: byte and word selects of both sources, sign extension, and the three rules for the rest of the destination
+;; (GCN3 manual, SDWA).
 ; set v0 = 0x04030281
 ; set v1 = 0x80706050
 ; set v2 = 0x11223344

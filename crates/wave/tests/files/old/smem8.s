@@ -1,5 +1,5 @@
 ; cpu: gfx803 gfx900 gfx906 gfx908 gfx90a
-; GFX8's SMEM: offsets of 20 bits count bytes, and so does an SGPR.
+;; GFX8's SMEM: offsets of 20 bits count bytes, and so does an SGPR.
 ; buffer s[4:5] = 10 11 12 13 14 15 16 17
 ; set s6 = 8
 ; expect s10 = 13

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701
-; SMRD: constant offsets count dwords, offsets in an SGPR bytes.
+;; SMRD: constant offsets count dwords, offsets in an SGPR bytes.
 ; buffer s[4:5] = 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25
 ; set s6 = 8
 ; expect s10 = 13

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701
-; Scalar buffer loads: offsets count from the base; dwords beyond the size are zero.
+;; Scalar buffer loads: offsets count from the base; dwords beyond the size are zero.
 ; buffer s[4:5] = 10 11 12 13 14 15 16 17
 ; set s6 = 24
 ; set s7 = 0

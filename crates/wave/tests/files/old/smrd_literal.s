@@ -1,5 +1,5 @@
 ; cpu: gfx701
-; GFX7 has offsets of 32 bits behind the instruction, in dwords, too.
+;; GFX7 has offsets of 32 bits behind the instruction, in dwords, too.
 ; buffer s[4:5] = 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25
 ; expect s10 = 21
 s_sub_u32 s4, s4, 1024

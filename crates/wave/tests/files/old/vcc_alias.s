@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803
-; Before GFX9, VCC is the last two SGPRs that a wave has (GCN manuals, SGPR allocation): here 32.
+;; Before GFX9, VCC is the last two SGPRs that a wave has (GCN manuals, SGPR allocation): here 32.
 ; set sgprs = 32
 ; expect vcc = 0x0000000700000005
 ; expect s2 = 5

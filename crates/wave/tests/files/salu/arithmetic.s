@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; SCC as the manual's sections 12.1 and 12.3 have it: each result's SCC is kept with s_cselect.
+;; SCC as the manual's sections 12.1 and 12.3 have it: each result's SCC is kept with s_cselect.
 ; set s0 = 0x80000000
 ; set s1 = 0xffffffff
 ; set s2 = 5

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; V_CMP_CLASS (manual 12.9): each class bit alone. Lanes: sNaN qNaN -inf -1 -denormal -0 +0 +denormal +1 +inf.
+;; V_CMP_CLASS (manual 12.9): each class bit alone. Lanes: sNaN qNaN -inf -1 -denormal -0 +0 +denormal +1 +inf.
 ; set exec = 0x3ff
 ; set v0 = 0x7f800001 0x7fc00000 0xff800000 -1.0 0x80000001 0x80000000 0 1 1.0 0x7f800000
 ; set v1 = lane

@@ -1,6 +1,6 @@
 ; cpu: gfx90a
-; V_DOT2 on gfx90a takes f16 denormals as zero in every MODE: the case is the one measured for llvm-project #205101,
-; -2^-24 times 2^-14. V_FMA_MIX goes by MODE.
+;; V_DOT2 on gfx90a takes f16 denormals as zero in every MODE: the case is the one measured for llvm-project #205101,
+;; -2^-24 times 2^-14. V_FMA_MIX goes by MODE.
 ; set mode = 0x3f0
 ; set v0 = 0x8001
 ; set v1 = 0x0400

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; Inactive lanes keep their registers, their compare bits are 0, and V_CMPX writes EXEC.
+;; Inactive lanes keep their registers, their compare bits are 0, and V_CMPX writes EXEC.
 ; set v0 = lane
 ; set v1 = 9
 ; set exec = 0xf0

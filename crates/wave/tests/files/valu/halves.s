@@ -1,5 +1,5 @@
 ; cpu: gfx900 gfx906 gfx908 gfx90a
-; Which half of a register a 16-bit result writes: VOP2 clears the upper one, op_sel forms keep it.
+;; Which half of a register a 16-bit result writes: VOP2 clears the upper one, op_sel forms keep it.
 ; set v0 = 0xaaaa3c00
 ; set v1 = 0xbbbb4000
 ; set v2 = 0x12345678

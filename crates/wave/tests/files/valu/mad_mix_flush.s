@@ -1,6 +1,6 @@
 ; cpu: gfx900
-; gfx900's unfused V_MAD_MIX knows no denormals of 16 or 32 bits, whatever MODE says (Mesa's and LLVM's compilers count on
-; it: llvm-project #224911). Lanes: a denormal f16 times 1, 2^-14 times 1, 2^-14 times ½.
+;; gfx900's unfused V_MAD_MIX knows no denormals of 16 or 32 bits, whatever MODE says (Mesa's and LLVM's compilers count on
+;; it: llvm-project #224911). Lanes: a denormal f16 times 1, 2^-14 times 1, 2^-14 times ½.
 ; set mode = 0x3f0
 ; set v0 = 0x0001 0x0400 0x0400
 ; set v1 = 1.0 1.0 0.5

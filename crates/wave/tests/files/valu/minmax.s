@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; V_MIN and V_MAX with zeros and NaNs (manual 12.7): IEEE quiets signalling NaNs, numbers beat quiet ones.
+;; V_MIN and V_MAX with zeros and NaNs (manual 12.7): IEEE quiets signalling NaNs, numbers beat quiet ones.
 ; set v0 = 0x80000000 0 0x7fc00001 0x7f800001 1.0 1.0
 ; set v1 = 0 0x80000000 2.0 2.0 0x7fc00001 -3.0
 ; expect v2 = 0x80000000 0x80000000 2.0 0x7fc00001 1.0 -3.0

@@ -1,5 +1,5 @@
 ; cpu: gfx906 gfx908 gfx90a
-; Mixed precision: op_sel_hi makes an operand f16, op_sel picks its half.
+;; Mixed precision: op_sel_hi makes an operand f16, op_sel picks its half.
 ; set v0 = 0x40003c00
 ; set v1 = 3.0
 ; set v2 = 0x12345678

@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; neg, abs, clamp; OMOD needs IEEE off and denormal results flushed (manual 6.2.2).
+;; neg, abs, clamp; OMOD needs IEEE off and denormal results flushed (manual 6.2.2).
 ; set v0 = -2.0 0.25 3.0
 ; set v1 = 1.0
 ; expect v2 = 3.0 0.75 -2.0

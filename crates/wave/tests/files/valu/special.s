@@ -1,5 +1,5 @@
 ; cpu: gfx600 gfx701 gfx803 gfx900 gfx906 gfx908 gfx90a
-; The manual's examples of section 12.8.
+;; The manual's examples of section 12.8.
 ; set v0 = 0xff800000 0xbf800000 0x80000000 0 0x3f800000 0x7f800000
 ; set v1 = 0xff800000 0xc0000000 0x80000000 0 0x7f800000
 ; set v2 = 0xff800000 0x80000000 0 0x40800000 0x7f800000
