@@ -2,13 +2,15 @@
 //!
 //! What it does with a packet is in [`crate::dispatch`].
 
+use crate::hold::Controller;
 use crate::kernel::Kernel;
 use crate::loader::{self, LoadError, Loaded};
 use crate::memory::{Allocations, Region};
+use crate::pool::Pool;
 use crate::profile::Profile;
-use crate::schedule::Pool;
 use crate::traps::{self, TrapHandler, Traps};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_isa::Target;
 use wavemill_wave::{Engine, Global, Interp, Watch};
@@ -45,6 +47,8 @@ pub struct Device {
     objects: RwLock<Objects>,
     scratch: Mutex<Vec<Region>>,
     trap_settings: traps::Settings,
+    controller: Mutex<Option<Arc<Controller>>>,
+    dispatches: AtomicU64,
 }
 
 impl Device {
@@ -84,6 +88,8 @@ impl Device {
             objects: RwLock::default(),
             scratch: Mutex::default(),
             trap_settings: traps::Settings::default(),
+            controller: Mutex::default(),
+            dispatches: AtomicU64::new(0),
         }
     }
 
@@ -213,5 +219,20 @@ impl Device {
     pub(crate) fn traps(&self) -> Traps {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         self.trap_settings.traps(objects.all.values().any(|o| o.reads_trapsts))
+    }
+
+    /// Lets somebody hold the waves of dispatches that begin from now on, or nobody.
+    pub fn set_controller(&self, controller: Option<Arc<Controller>>) {
+        *self.controller.lock().unwrap_or_else(PoisonError::into_inner) = controller;
+    }
+
+    /// Who may hold waves.
+    pub(crate) fn controller(&self) -> Option<Arc<Controller>> {
+        self.controller.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The number of a new dispatch, counted from 0.
+    pub(crate) fn next_dispatch(&self) -> u64 {
+        self.dispatches.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -159,7 +159,8 @@ impl Device {
             self.global(),
             request.timeout,
         )
-        .controlled(control);
+        .controlled(control)
+        .held_by(self.controller());
         let outcome = self.pool().run(Arc::new(job));
         drop(running);
         if let Some(region) = scratch {
@@ -305,6 +306,7 @@ impl Device {
             clock: if self.deterministic() { Clock::Instructions } else { Clock::Host },
             level: target.level(),
             traps: self.traps(),
+            number: self.next_dispatch(),
             ordered: self.counts_in_order() || kernel.setup.ordered_append,
         })
     }

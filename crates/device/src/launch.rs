@@ -7,7 +7,7 @@ use crate::traps::Traps;
 use std::sync::Arc;
 use wavemill_isa::Level;
 use wavemill_object::limits::{MAX_USER_SGPRS, WAVE_SIZE};
-use wavemill_wave::{Clock, Wave};
+use wavemill_wave::{Clock, Wave, WaveId};
 
 /// Scratch is handed to waves in units of this many bytes (COMPUTE_TMPRING_SIZE.WAVESIZE).
 pub const SCRATCH_GRANULE: u64 = 1024;
@@ -84,6 +84,8 @@ pub struct Plan {
     pub level: Level,
     /// How waves trap.
     pub traps: Traps,
+    /// Number of the dispatch on its device.
+    pub number: u64,
     /// Waves are numbered, because some code object counts in their order or the kernel wants the numbers.
     pub ordered: bool,
 }
@@ -178,6 +180,7 @@ impl Plan {
         let setup = &self.kernel.setup;
         wave.reset(setup.shape);
         wave.pc = self.kernel.entry;
+        wave.id = WaveId { dispatch: self.number, group: id, wave: index };
         wave.mode = setup.mode;
         wave.lds_bytes = self.lds;
         wave.scratch_bytes = self.scratch.per_item;

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! [`memory`] holds allocations, [`loader`] puts code objects there, [`kernarg`] builds argument blocks, [`launch`]
-//! sets up waves, [`schedule`] spreads work-groups over threads as [`control`] wants it, [`mod@device`] is what they all
+//! sets up waves, [`schedule`] spreads work-groups over threads as [`control`] wants it and [`hold`] allows it, [`mod@device`] is what they all
 //! belong to, [`fault`] explains what went wrong, [`dispatch`] checks and runs a packet. [`run`] does all of it for one
 //! kernel. Queues and signals are the runtime's, printf and hostcalls the console's: both are built on this crate.
 
@@ -20,6 +20,8 @@ pub mod control;
 pub mod device;
 pub mod dispatch;
 pub mod fault;
+mod group;
+pub mod hold;
 pub mod json;
 pub mod kernarg;
 pub mod kernel;
@@ -28,6 +30,7 @@ mod lines;
 pub mod loader;
 pub mod memory;
 mod pins;
+mod pool;
 pub mod profile;
 pub mod reclaim;
 pub mod run;

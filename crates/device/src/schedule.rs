@@ -11,14 +11,17 @@
 //! Work-groups whose waves wait for their turn at an ordered counter are not tried before it has come.
 
 use crate::control::{Callback, Control, Host};
+use crate::group::Group;
+use crate::hold::{Controller, Dispatch, HoldReason, Stepper, WaveState, WaveStatus};
 use crate::launch::Plan;
 use crate::memory::Allocations;
+use crate::traps::DEBUGGER_TRAPS;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
-use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Order, Wave};
+use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Memory, Order, Wave, WaveId};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
 const BUDGET: u64 = 16384;
@@ -42,6 +45,8 @@ pub enum Cause {
     Exception(u32),
     /// S_SETHALT, and nothing can resume the wave.
     Halt,
+    /// An observer has stopped the wave, and nothing can resume it.
+    Observer,
     /// The time allowed is over.
     Timeout(Duration),
     /// Whoever asked for it does not want it any more.
@@ -82,66 +87,13 @@ pub struct Outcome {
     pub stop: Option<Stop>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Ready,
-    Barrier,
-    Ended,
-}
-
-/// A work-group under way.
-struct Group {
-    slot: u32,
-    id: [u32; 3],
-    size: [u32; 3],
-    shared: GroupShared,
-    /// More than the work-group has when an earlier one was larger; `states` counts.
-    waves: Vec<Wave>,
-    states: Vec<State>,
-    /// What its waves looked like after the last turn without progress.
-    mark: u64,
-    /// They looked the same before it.
-    waits: bool,
-    /// How often it was parked since a wave ended or reached a barrier: the more often, the shorter its turns.
-    parked: u32,
-    /// How many of the host's traps its waves have been told of.
-    host_traps: u64,
-}
-
-impl Drop for Group {
-    /// Waves that were stopped do not wait any more.
-    fn drop(&mut self) {
-        self.waves.iter_mut().for_each(|w| w.abandon(&self.shared));
-    }
-}
-
-impl Group {
-    /// The scalar state of the waves that can run, condensed.
-    fn fingerprint(&self) -> u64 {
-        let mut hash = 0u64;
-        let mut mix = |v: u64| hash = (hash.rotate_left(5) ^ v).wrapping_mul(0x517c_c1b7_2722_0a95);
-        for (wave, _) in self.waves.iter().zip(&self.states).filter(|(_, s)| **s == State::Ready) {
-            mix(wave.pc << 1 | u64::from(wave.scc));
-            (0..128).step_by(2).for_each(|code| mix(wave.sgpr64(code)));
-        }
-        hash
-    }
-}
-
-impl Group {
-    fn waiting(&self) -> impl Iterator<Item = &Wave> {
-        self.waves.iter().zip(&self.states).filter(|(_, s)| **s == State::Ready).map(|(w, _)| w)
-    }
-
-    /// Nothing can go on before its turn at an ordered counter has come.
-    fn awaits_turn(&self) -> bool {
-        self.waiting().next().is_some() && self.waiting().all(|w| w.awaited_turn().is_some())
-    }
-}
-
 enum Ran {
     Finished,
     Parked,
+    /// Somebody has paused the dispatch.
+    Paused,
+    /// Nothing can go on before a wave is let go that is held.
+    Held,
     Stopped,
 }
 
@@ -151,6 +103,10 @@ struct Shared {
     /// Work-groups that wait for their turn at an ordered counter, by the place of their first wave. They cannot go on
     /// before earlier ones, so nobody tries.
     ordered: BTreeMap<u64, Group>,
+    /// Work-groups in which nothing can go on before a wave is let go that is held.
+    held: Vec<Group>,
+    /// Threads that run a work-group, counted when somebody may pause them.
+    busy: usize,
     /// Work-groups that ended: their memory serves the next.
     spare: Vec<Group>,
     slots: u32,
@@ -184,8 +140,12 @@ pub(crate) struct Job {
     slow: Option<(Instant, Callback)>,
     told: AtomicBool,
     host: Option<Arc<dyn Host>>,
+    /// Who may hold its waves.
+    controller: Option<Arc<Controller>>,
     shared: Mutex<Shared>,
     idle: Condvar,
+    /// Held waves may go on.
+    resumed: Condvar,
 }
 
 /// What a worker has of its own.
@@ -229,8 +189,10 @@ impl Job {
             slow: None,
             told: AtomicBool::new(false),
             host: None,
+            controller: None,
             shared: Mutex::default(),
             idle: Condvar::new(),
+            resumed: Condvar::new(),
         }
     }
 
@@ -242,6 +204,25 @@ impl Job {
         self.slow = control.slow.map(|(after, tell)| (Instant::now() + after, tell.clone()));
         self.host = control.host.cloned();
         self
+    }
+
+    /// The same job, with somebody who may hold its waves.
+    pub(crate) fn held_by(mut self, controller: Option<Arc<Controller>>) -> Job {
+        self.controller = controller;
+        self
+    }
+
+    /// Free threads help jobs of higher priority first.
+    pub(crate) fn priority(&self) -> u32 {
+        self.priority
+    }
+
+    /// Tells the controller that there is a dispatch now.
+    pub(crate) fn begin(self: &Arc<Self>) {
+        if let Some(controller) = &self.controller {
+            let job: Arc<dyn Dispatch> = self.clone();
+            controller.add(&job);
+        }
     }
 
     fn cpu_ns(&self) -> u64 {
@@ -263,12 +244,76 @@ impl Job {
         let mut worker = Worker { job: self, local: Local::default(), began: self.cpu_ns() };
         let local = &mut worker.local;
         while !self.stopped.load(Ordering::Relaxed) {
-            let Some(mut group) = self.take(local) else { break };
+            let Some(mut group) = self.next_group(local) else { break };
             match self.run_group(&mut group, local) {
                 Ran::Finished => local.spare = Some(group),
                 Ran::Parked => self.park(group),
-                Ran::Stopped => break,
+                Ran::Paused => {
+                    self.lock().parked.push_front(group);
+                    self.parked.fetch_add(1, Ordering::Release);
+                }
+                Ran::Held => self.lock().held.push(group),
+                Ran::Stopped => {
+                    self.rest();
+                    break;
+                }
             }
+            self.rest();
+        }
+    }
+
+    /// The next work-group to run. Where somebody may hold waves, waits until one may run.
+    fn next_group(&self, local: &mut Local) -> Option<Group> {
+        let Some(controller) = &self.controller else { return self.take(local) };
+        loop {
+            // Whoever pauses the dispatch waits for those that were busy before they could see it.
+            self.lock().busy += 1;
+            if !controller.is_paused()
+                && let Some(group) = self.take(local)
+            {
+                return Some(group);
+            }
+            self.rest();
+            let mut shared = self.lock();
+            let left = !shared.held.is_empty()
+                || !shared.parked.is_empty()
+                || !shared.ordered.is_empty()
+                || self.next.load(Ordering::Relaxed) < self.plan.group_count();
+            if !left || self.stopped.load(Ordering::Relaxed) {
+                return None;
+            }
+            let group = shared.held.pop().or_else(|| {
+                shared.parked.pop_front().inspect(|_| {
+                    self.parked.fetch_sub(1, Ordering::Release);
+                })
+            });
+            if let Some(group) = group {
+                // Time passes for those that are held, too.
+                drop(shared);
+                let over = self.out_of_time(&group);
+                shared = self.lock();
+                if group.is_held() {
+                    shared.held.push(group);
+                } else {
+                    shared.parked.push_front(group);
+                    self.parked.fetch_add(1, Ordering::Release);
+                }
+                if over {
+                    return None;
+                }
+            }
+            if controller.is_paused() || !shared.held.is_empty() {
+                let pause = Duration::from_millis(20);
+                drop(self.resumed.wait_timeout(shared, pause).unwrap_or_else(PoisonError::into_inner));
+            }
+        }
+    }
+
+    /// This thread runs no work-group for the moment.
+    fn rest(&self) {
+        if let Some(controller) = &self.controller {
+            self.lock().busy -= 1;
+            controller.changed();
         }
     }
 
@@ -278,7 +323,12 @@ impl Job {
         while shared.workers > 0 {
             shared = self.idle.wait(shared).unwrap_or_else(PoisonError::into_inner);
         }
-        std::mem::take(&mut shared.outcome)
+        let outcome = std::mem::take(&mut shared.outcome);
+        drop(shared);
+        if let Some(controller) = &self.controller {
+            controller.changed();
+        }
+        outcome
     }
 
     /// A work-group whose turn at an ordered counter has come.
@@ -345,18 +395,7 @@ impl Job {
     fn start_next(&self, local: &mut Local, shared: &mut Shared) -> Option<Group> {
         let mut group = local.spare.take().or_else(|| shared.spare.pop());
         if group.is_none() && shared.slots < self.plan.resident {
-            group = Some(Group {
-                slot: shared.slots,
-                id: [0; 3],
-                size: [0; 3],
-                shared: GroupShared::new(self.plan.lds),
-                waves: Vec::new(),
-                states: Vec::new(),
-                mark: 0,
-                waits: false,
-                parked: 0,
-                host_traps: 0,
-            });
+            group = Some(Group::new(shared.slots, self.plan.lds));
             shared.slots += 1;
         }
         let mut group = group?;
@@ -389,7 +428,7 @@ impl Job {
             plan.start(wave, group.id, group.size, i as u32, group.slot);
         }
         group.states.clear();
-        group.states.resize(count as usize, State::Ready);
+        group.states.resize(count as usize, WaveState::Ready);
         group.mark = 0;
         group.waits = false;
         group.parked = 0;
@@ -402,7 +441,7 @@ impl Job {
         if count != group.host_traps {
             group.host_traps = count;
             let waves = group.waves.iter_mut().zip(&group.states);
-            waves.filter(|(_, s)| **s != State::Ended).for_each(|(wave, _)| wave.host_trap(id));
+            waves.filter(|(_, s)| **s != WaveState::Ended).for_each(|(wave, _)| wave.host_trap(id));
         }
     }
 
@@ -431,6 +470,9 @@ impl Job {
             if self.out_of_time(group) {
                 return Ran::Stopped;
             }
+            if self.controller.as_ref().is_some_and(|c| c.is_paused()) {
+                return Ran::Paused;
+            }
             self.host_trap(group);
             let mut progress = false;
             let mut asleep = true;
@@ -440,7 +482,7 @@ impl Job {
                 (false, _) => (BUDGET >> group.parked.min(8)).max(FIRST_BUDGET),
             };
             for i in 0..group.states.len() {
-                if group.states[i] != State::Ready {
+                if group.states[i] != WaveState::Ready {
                     continue;
                 }
                 if self.stopped.load(Ordering::Relaxed) {
@@ -448,6 +490,16 @@ impl Job {
                     return Ran::Stopped;
                 }
                 let wave = &mut group.waves[i];
+                if let Some(controller) = &self.controller {
+                    if controller.is_paused() {
+                        return Ran::Paused;
+                    }
+                    if controller.wants(&wave.id) {
+                        group.states[i] = WaveState::Held(HoldReason::Asked);
+                        controller.changed();
+                        continue;
+                    }
+                }
                 let before = wave.counters.total();
                 let event = loop {
                     match self.engine.run(wave, &group.shared, self.memory.memory(), budget) {
@@ -460,7 +512,10 @@ impl Job {
                                 break Event::Preempted;
                             }
                         }
-                        Event::Trap(id) if self.plan.kernel.setup.ignores_trap(id) => {
+                        // A debugger does not ignore what is for it.
+                        Event::Trap(id)
+                            if self.plan.kernel.setup.ignores_trap(id) && self.controller.is_none() =>
+                        {
                             if wave.counters.total() - before >= budget {
                                 break Event::Preempted;
                             }
@@ -470,7 +525,7 @@ impl Job {
                 };
                 match event {
                     Event::End => {
-                        group.states[i] = State::Ended;
+                        group.states[i] = WaveState::Ended;
                         if let Some(order) = &self.order {
                             order.ended(wave.place);
                         }
@@ -479,15 +534,20 @@ impl Job {
                         progress = true;
                     }
                     Event::Barrier => {
-                        group.states[i] = State::Barrier;
+                        group.states[i] = WaveState::Barrier;
                         progress = true;
                     }
-                    Event::Preempted | Event::Message { .. } | Event::Stopped => {
+                    Event::Preempted | Event::Message { .. } => {
                         asleep &= wave.counters.total() - before < budget;
                     }
                     Event::Fault(fault) => {
                         let pc = fault.pc;
                         return self.stop(group, i, local, pc, Cause::Fault(fault));
+                    }
+                    event if let Some((reason, controller)) = self.holds(&event) => {
+                        group.states[i] = WaveState::Held(reason);
+                        controller.changed();
+                        progress = true;
                     }
                     // The PC is behind these instructions, which take four bytes.
                     Event::Trap(id) => {
@@ -506,20 +566,22 @@ impl Job {
                         let pc = wave.pc.wrapping_sub(4);
                         return self.stop(group, i, local, pc, Cause::Halt);
                     }
+                    Event::Stopped => {
+                        let pc = wave.pc;
+                        return self.stop(group, i, local, pc, Cause::Observer);
+                    }
                 }
             }
             // The waves may have stored to a doorbell or to a signal that somebody sleeps on.
             if let Some(host) = &self.host {
                 host.turn_ended();
             }
-            let waiting = group.states.iter().filter(|s| **s == State::Barrier).count();
-            let ended = group.states.iter().filter(|s| **s == State::Ended).count();
-            if ended == group.states.len() {
+            if group.is_over() {
                 return Ran::Finished;
             }
-            // Waves that ended do not keep others at a barrier.
-            if waiting + ended == group.states.len() {
-                group.states.iter_mut().filter(|s| **s == State::Barrier).for_each(|s| *s = State::Ready);
+            group.release_barrier();
+            if self.controller.is_some() && group.is_held() {
+                return Ran::Held;
             }
             if progress {
                 idle_turns = 0;
@@ -539,9 +601,20 @@ impl Job {
         }
     }
 
+    /// Why a wave is held after an event that ends a dispatch which nobody holds.
+    fn holds(&self, event: &Event) -> Option<(HoldReason, &Arc<Controller>)> {
+        let reason = match event {
+            Event::Halt => HoldReason::Halted,
+            Event::Stopped => HoldReason::Observer,
+            Event::Trap(id) if DEBUGGER_TRAPS.contains(id) => HoldReason::Trap(*id),
+            _ => return None,
+        };
+        Some((reason, self.controller.as_ref()?))
+    }
+
     /// Counts what the waves that have not ended have done.
     fn count(group: &Group, local: &mut Local) {
-        for (wave, _) in group.waves.iter().zip(&group.states).filter(|(_, s)| **s != State::Ended) {
+        for (wave, _) in group.waves.iter().zip(&group.states).filter(|(_, s)| **s != WaveState::Ended) {
             local.counters.add(&wave.counters);
         }
     }
@@ -580,7 +653,7 @@ impl Job {
             Some((deadline, allowed)) if Instant::now() >= deadline => Cause::Timeout(allowed),
             _ => return false,
         };
-        let wave = group.states.iter().position(|s| *s == State::Ready).unwrap_or(0);
+        let wave = group.states.iter().position(|s| *s == WaveState::Ready).unwrap_or(0);
         self.record(group, wave, group.waves.get(wave).map_or(0, |w| w.pc), cause);
         true
     }
@@ -619,88 +692,108 @@ impl Drop for Worker<'_> {
     }
 }
 
-/// Threads that help with dispatches.
-pub(crate) struct Pool {
-    shared: Arc<PoolShared>,
-    threads: Vec<std::thread::JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct PoolShared {
-    state: Mutex<PoolState>,
-    wake: Condvar,
-}
-
-#[derive(Default)]
-struct PoolState {
-    /// Jobs that want helpers, and how many.
-    jobs: VecDeque<(Arc<Job>, u64)>,
-    closing: bool,
-}
-
-impl PoolShared {
-    fn lock(&self) -> MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+/// What whoever holds the waves can do with them.
+impl Dispatch for Job {
+    fn is_busy(&self) -> bool {
+        self.lock().busy > 0
     }
-}
 
-impl Pool {
-    /// `helpers` threads, beside the one that calls `run`.
-    pub(crate) fn new(helpers: usize) -> Pool {
-        let shared = Arc::new(PoolShared::default());
-        // A thread that cannot be had is done without.
-        let threads = (0..helpers).filter_map(|i| {
-            let shared = shared.clone();
-            let builder = std::thread::Builder::new().name(format!("wavemill-{i}"));
-            builder.spawn(move || help(&shared)).ok()
+    fn is_over(&self) -> bool {
+        self.lock().workers == 0 && self.next.load(Ordering::Relaxed) > 0
+    }
+
+    fn list(&self, out: &mut Vec<WaveStatus>) {
+        let shared = self.lock();
+        for group in shared.held.iter().chain(&shared.parked).chain(shared.ordered.values()) {
+            out.extend(group.waves.iter().zip(&group.states).map(|(wave, state)| WaveStatus {
+                id: wave.id,
+                state: *state,
+                pc: wave.pc,
+                exec: wave.exec(),
+            }));
+        }
+    }
+
+    fn visit(&self, id: &WaveId, visitor: &mut dyn FnMut(&mut Wave, &GroupShared, &Memory)) -> bool {
+        self.with_wave(id, |group, i| visitor(&mut group.waves[i], &group.shared, self.memory.memory()))
+            .is_some()
+    }
+
+    fn release(&self, id: &WaveId) -> bool {
+        let released = self.with_wave(id, |group, i| {
+            let held = matches!(group.states[i], WaveState::Held(_));
+            if held {
+                group.waves[i].resume();
+                group.states[i] = WaveState::Ready;
+            }
+            held
         });
-        let threads = threads.collect();
-        Pool { shared, threads }
+        released == Some(true)
     }
 
-    /// Runs a job on this thread and the helpers, to its end.
-    pub(crate) fn run(&self, job: Arc<Job>) -> Outcome {
-        let helpers = (job.width() - 1).min(self.threads.len() as u64);
-        if helpers > 0 {
-            let mut state = self.shared.lock();
-            let at = state.jobs.partition_point(|(other, _)| other.priority >= job.priority);
-            state.jobs.insert(at, (job.clone(), helpers));
-            drop(state);
-            self.shared.wake.notify_all();
+    fn step(&self, id: &WaveId) -> Option<Event> {
+        let mut ended = None;
+        let event = self.with_wave(id, |group, i| {
+            if !matches!(group.states[i], WaveState::Ready | WaveState::Held(_)) {
+                return None;
+            }
+            let wave = &mut group.waves[i];
+            wave.resume();
+            let observer = wave.observer.take();
+            wave.observer = Some(Arc::new(Stepper(observer.clone())));
+            let event = self.engine.run(wave, &group.shared, self.memory.memory(), 1);
+            wave.observer = observer;
+            match &event {
+                Event::End => {
+                    group.states[i] = WaveState::Ended;
+                    if let Some(order) = &self.order {
+                        order.ended(wave.place);
+                    }
+                    ended = Some(wave.counters);
+                }
+                Event::Barrier => group.states[i] = WaveState::Barrier,
+                Event::Message { .. } => self.host.iter().for_each(|h| h.message()),
+                _ => {}
+            }
+            Some(event)
+        });
+        if let Some(counters) = ended {
+            let mut shared = self.lock();
+            shared.outcome.counters.add(&counters);
+            shared.outcome.waves += 1;
         }
-        job.work();
-        if helpers > 0 {
-            self.shared.lock().jobs.retain(|(j, _)| !Arc::ptr_eq(j, &job));
-        }
-        job.finish()
+        event.flatten()
+    }
+
+    fn wake(&self) {
+        self.resumed.notify_all();
     }
 }
 
-impl Drop for Pool {
-    fn drop(&mut self) {
-        self.shared.lock().closing = true;
-        self.shared.wake.notify_all();
-        for thread in self.threads.drain(..) {
-            // A helper that panicked has been reported by its job.
-            let _ = thread.join();
+impl Job {
+    /// Calls a function with the work-group and number of a wave that no thread runs; what can go on afterwards does.
+    fn with_wave<R>(&self, id: &WaveId, f: impl FnOnce(&mut Group, usize) -> R) -> Option<R> {
+        let mut shared = self.lock();
+        let Shared { held, parked, ordered, .. } = &mut *shared;
+        let mut groups = held.iter_mut().chain(parked.iter_mut()).chain(ordered.values_mut());
+        let (group, i) = groups.find_map(|group| {
+            let i = group.waves.iter().take(group.states.len()).position(|w| w.id == *id)?;
+            Some((group, i))
+        })?;
+        let answer = f(group, i);
+        group.release_barrier();
+        // Those that were held as a whole, and are not any more.
+        let free = shared.held.extract_if(.., |g| !g.is_held()).collect::<Vec<_>>();
+        for group in free {
+            if group.is_over() {
+                shared.spare.push(group);
+            } else {
+                shared.parked.push_back(group);
+                self.parked.fetch_add(1, Ordering::Release);
+            }
         }
-    }
-}
-
-fn help(shared: &PoolShared) {
-    let mut state = shared.lock();
-    while !state.closing {
-        let Some((job, wanted)) = state.jobs.pop_front() else {
-            state = shared.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
-            continue;
-        };
-        if wanted > 1 {
-            // It was the first of the highest priority, and still is.
-            state.jobs.push_front((job.clone(), wanted - 1));
-        }
-        drop(state);
-        // The panic has been recorded in the job; this thread serves the next one.
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.work()));
-        state = shared.lock();
+        drop(shared);
+        self.resumed.notify_all();
+        Some(answer)
     }
 }

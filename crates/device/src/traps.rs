@@ -9,6 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_wave::hwreg::status;
 use wavemill_wave::{Watch, Wave};
 
+/// Ids of S_TRAP that are for a debugger (AMDGPU guide, "Trap Handler ABI"): debugtrap with and without an argument, a
+/// breakpoint, and those that are reserved for it.
+pub const DEBUGGER_TRAPS: [u8; 6] = [1, 3, 7, 8, 0xfe, 0xff];
+
 /// A trap handler: its code, and memory for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TrapHandler {

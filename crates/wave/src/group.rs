@@ -54,6 +54,18 @@ impl Lds {
         (0..self.len as usize).map(|i| unsafe { self.base.add(i).read_volatile() }).collect()
     }
 
+    /// Copies bytes in, as a debugger does; false, and nothing copied, when they do not fit.
+    pub fn write(&self, offset: u32, bytes: &[u8]) -> bool {
+        let fits = (self.len as usize).checked_sub(offset as usize).is_some_and(|room| bytes.len() <= room);
+        if fits {
+            // SAFETY: inside base..base+len; no Rust reference to the memory exists.
+            unsafe {
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.base.add(offset as usize), bytes.len())
+            };
+        }
+        fits
+    }
+
     /// Zeroes it, for the next work-group.
     pub fn clear(&mut self) {
         // SAFETY: exclusive access to base..base+len.

@@ -116,6 +116,20 @@ impl Memory {
             _ => false,
         }
     }
+
+    /// Writes bytes, if all of them are in one allocation that waves may write.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> bool {
+        let end = address.checked_add(bytes.len() as u64);
+        match (self.find(address), end) {
+            (Some(r), Some(end)) if end <= r.end && r.writable => {
+                let to = address.wrapping_add(r.shift) as *mut u8;
+                // SAFETY: inside a registered range that is writable (see `add`).
+                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What a wave remembers of the ranges it touched, so that most accesses need no lock.

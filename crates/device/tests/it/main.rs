@@ -3,6 +3,7 @@
 mod bad;
 mod faults;
 mod gws;
+mod hold;
 mod litmus;
 mod ordered;
 mod registers;
