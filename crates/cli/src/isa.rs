@@ -96,10 +96,11 @@ fn list(mcpu: &str, json: bool, encoding: Option<&str>) -> ExitCode {
             };
             let _ = writeln!(
                 out,
-                "{:<28} {:<7} {:>4}  {}{counters}",
+                "{:<28} {:<7} {:>4}  {:<8}  {}{counters}",
                 row.name,
                 row.enc.name(),
                 op,
+                row.basis().0.name(),
                 operands.join(", ")
             );
         }
@@ -145,7 +146,7 @@ fn json_row(row: &'static Row, level: Level, out: &mut String) {
         "  {{\"mnemonic\": \"{}\", \"encoding\": \"{}\", \"opcode\": {}, \"forms\": {}, \"operands\": [{}], \
          \"reads\": {}, \"writes\": {}, \"counters\": {}, \"memory\": {}, \"flow\": \"{}\", \"caches\": {}, \
          \"skippable\": {}, \"attributes\": {}, \
-         \"section\": \"{}\", \"semantics\": \"{}\"}}",
+         \"section\": \"{}\", \"semantics\": \"{}\", \"basis\": \"{}\", \"source\": {}}}",
         row.name,
         row.enc.name(),
         row.opcode[level as usize],
@@ -161,6 +162,8 @@ fn json_row(row: &'static Row, level: Level, out: &mut String) {
         json_list(&flags),
         row.section,
         fidelity(row).name(),
+        row.basis().0.name(),
+        wavemill_device::json::quoted(row.basis().1),
     );
 }
 

@@ -6,6 +6,7 @@
 //! what an instruction does (crate `sem`), does no I/O and has no dependencies.
 #![forbid(unsafe_code)]
 
+pub mod basis;
 pub mod canonical;
 pub mod decode;
 pub mod encoding;
@@ -19,6 +20,7 @@ pub mod regs;
 pub mod row;
 pub mod target;
 
+pub use basis::Basis;
 pub use decode::{DecodeError, Decoder};
 pub use encoding::{Field, Inst};
 pub use r#gen::operations::OPERATIONS;

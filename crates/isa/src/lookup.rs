@@ -1,5 +1,6 @@
 //! From a mnemonic to its rows, and from a row to its place in the table and what goes with it.
 
+use crate::basis::Basis;
 use crate::row::Row;
 use crate::{OPERATIONS, ROWS};
 use std::sync::OnceLock;
@@ -24,6 +25,11 @@ impl Row {
     /// What it does, in words.
     pub fn operation(&self) -> &'static str {
         OPERATIONS[self.op as usize]
+    }
+
+    /// What its exactness rests on, and the source where that is not the manual alone.
+    pub fn basis(&self) -> (Basis, &'static str) {
+        crate::r#gen::bases::BASES[self.op as usize]
     }
 
     /// The row's place in [`crate::ROWS`].

@@ -77,11 +77,17 @@ fn describe(row: &'static Row, page: &mut Page) {
         page.push("Attributes", Block::Text(attributes.join(", ")));
     }
     let execution = match fidelity(row) {
-        Fidelity::Exact => "exact: bit for bit what the manual says",
+        Fidelity::Exact => "exact: bit for bit",
         Fidelity::Approximate => "approximate: within the bound the hardware gives",
         Fidelity::Unsupported => "not executed yet",
     };
     page.push("Execution", Block::Text(execution.to_owned()));
+    let (basis, source) = row.basis();
+    let rests = match source {
+        "" => basis.description().to_owned(),
+        source => format!("{}: {source}", basis.description()),
+    };
+    page.push("Rests on", Block::Text(rests));
     if !row.section.is_empty() {
         page.push("Manual", Block::Text(format!("MI200 instruction set manual, section {}", row.section)));
     }

@@ -6,7 +6,7 @@ use wavemill_isa::{Row, flag};
 /// How well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fidelity {
-    /// Bit for bit what the manual says.
+    /// Bit for bit; what that rests on is the row's [`wavemill_isa::Basis`].
     Exact,
     /// Within the bound the hardware gives; its own bits may differ.
     Approximate,

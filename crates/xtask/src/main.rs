@@ -42,11 +42,15 @@ fn code() -> Result<Vec<(PathBuf, String)>, String> {
     let file = "isa/operations.txt";
     let text = std::fs::read_to_string(root().join(file)).map_err(|e| format!("{file}: {e}"))?;
     let operations = operations::texts(file, &rows, &text)?;
+    let file = "isa/basis.txt";
+    let text = std::fs::read_to_string(root().join(file)).map_err(|e| format!("{file}: {e}"))?;
+    let bases = operations::bases(file, &rows, &text)?;
     let out = root().join("crates/isa/src/gen");
     Ok(vec![
         (out.join("rows.rs"), table::emit(&lines)),
         (out.join("op.rs"), table::emit_ops(&lines)),
         (out.join("operations.rs"), operations::emit(&operations)),
+        (out.join("bases.rs"), operations::emit_bases(&bases)),
     ])
 }
 

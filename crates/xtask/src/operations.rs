@@ -1,4 +1,5 @@
-//! Reads `isa/operations.txt`: what each instruction does, in words. The file's head describes the notation.
+//! Reads `isa/operations.txt`, what each instruction does in words, and `isa/basis.txt`, what that rests on. The files'
+//! heads describe the notation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -57,8 +58,8 @@ impl Pattern<'_> {
     }
 }
 
-/// The text of every operation, in the order of `rows`: pairs of the name of a row's `Op` and its mnemonic.
-pub fn texts<'a>(file: &str, rows: &[(&'a str, &'a str)], source: &str) -> Result<Vec<String>, String> {
+/// The text of every operation that has one, in the order of `rows`: pairs of the name of a row's `Op` and its mnemonic.
+fn some_texts(file: &str, rows: &[(&str, &str)], source: &str) -> Result<Vec<Option<String>>, String> {
     let known: std::collections::BTreeSet<&str> = rows.iter().flat_map(|(op, name)| [*op, *name]).collect();
     let mut found: BTreeMap<String, (usize, String)> = BTreeMap::new();
     for (n, line) in source.lines().enumerate() {
@@ -82,19 +83,54 @@ pub fn texts<'a>(file: &str, rows: &[(&'a str, &'a str)], source: &str) -> Resul
             return Err(at("no instruction has such a name".to_owned()));
         }
     }
-    let missing: Vec<&str> = rows
-        .iter()
-        .filter(|(op, name)| !found.contains_key(*op) && !found.contains_key(*name))
-        .map(|(op, _)| *op)
-        .collect();
+    let text = |op: &str, name: &str| found.get(op).or_else(|| found.get(name)).map(|(_, t)| t.clone());
+    Ok(rows.iter().map(|(op, name)| text(op, name)).collect())
+}
+
+/// The text of every operation, all of which must have one.
+pub fn texts(file: &str, rows: &[(&str, &str)], source: &str) -> Result<Vec<String>, String> {
+    let texts = some_texts(file, rows, source)?;
+    let missing: Vec<&str> =
+        rows.iter().zip(&texts).filter(|(_, t)| t.is_none()).map(|((op, _), _)| *op).collect();
     if !missing.is_empty() {
         return Err(format!("{file}: nothing about {}", missing.join(", ")));
     }
-    Ok(rows
-        .iter()
-        .filter_map(|(op, name)| found.get(*op).or_else(|| found.get(*name)))
-        .map(|(_, t)| t.clone())
-        .collect())
+    Ok(texts.into_iter().flatten().collect())
+}
+
+/// What each operation rests on, if not on the manual alone: a kind and a source.
+pub fn bases(
+    file: &str,
+    rows: &[(&str, &str)],
+    source: &str,
+) -> Result<Vec<Option<(String, String)>>, String> {
+    let kinds = ["measured", "compiler", "reading"];
+    let split = |text: String| match text.split_once(", ") {
+        Some((kind, source)) if kinds.contains(&kind) => Ok((kind.to_owned(), source.to_owned())),
+        _ => Err(format!("{file}: `{text}` does not start with {} and a comma", kinds.join(", "))),
+    };
+    some_texts(file, rows, source)?.into_iter().map(|t| t.map(split).transpose()).collect()
+}
+
+/// The Rust source of what operations rest on.
+pub fn emit_bases(bases: &[Option<(String, String)>]) -> String {
+    let mut out = String::from(
+        "// Written by `cargo xtask gen` from isa/basis.txt. Do not edit.\n\n\
+         use crate::basis::Basis::{self, *};\n\n\
+         /// What each instruction's exactness rests on, in the order of `ROWS`, and the source.\n",
+    );
+    let _ = writeln!(out, "pub static BASES: [(Basis, &str); {}] = [", bases.len());
+    for basis in bases {
+        match basis {
+            None => out.push_str("    (Manual, \"\"),\n"),
+            Some((kind, source)) => {
+                let (first, rest) = kind.split_at(1);
+                let _ = writeln!(out, "    ({}{rest}, {source:?}),", first.to_uppercase());
+            }
+        }
+    }
+    out.push_str("];\n");
+    out
 }
 
 /// The Rust source of the texts.

@@ -2,6 +2,8 @@
 //! module of its own: rows have operations, and the table has rows.)
 
 #[rustfmt::skip]
+pub mod bases;
+#[rustfmt::skip]
 pub mod operations;
 #[rustfmt::skip]
 pub mod rows;
