@@ -23,6 +23,7 @@ program itself) gets Wavemill's in its place. Programs that start without `exec`
   WAVEMILL_GPUS       as --gpus
   WAVEMILL_ENGINE     as --engine
   WAVEMILL_THREADS    as --threads
+  WAVEMILL_BOUNDS     as --bounds
   WAVEMILL_JSON       a file that gets a line of JSON for each dispatch
 
 A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
@@ -51,6 +52,10 @@ pub struct Exec {
     /// Host threads for each GPU (default: all)
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// How far beyond an allocation accesses may go: not at all, or to the end of its last page as on hardware (default:
+    /// page)
+    #[arg(long, value_name = "BOUNDS")]
+    bounds: Option<crate::bounds::Kind>,
     /// Report the dispatches to a file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -107,7 +112,11 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     let profile = crate::gpu::profile(&args.gpu)?;
     // The library wants the name as it knows it.
-    let gpu = profile.names.first().copied().unwrap_or(profile.processor);
+    let gpu = match profile.xnack {
+        // A processor whose name says that XNACK is on.
+        Some(_) => args.gpu.trim().to_ascii_lowercase(),
+        None => profile.names.first().copied().unwrap_or(profile.processor).to_owned(),
+    };
     if !(1..=MOST_GPUS).contains(&args.gpus) {
         return Err(format!("--gpus {}: there can be 1 to {MOST_GPUS}", args.gpus));
     }
@@ -131,6 +140,9 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     if let Some(threads) = args.threads {
         command.env("WAVEMILL_THREADS", threads.to_string());
+    }
+    if let Some(bounds) = args.bounds {
+        command.env("WAVEMILL_BOUNDS", bounds.name());
     }
     if args.json.is_some() {
         command.env("WAVEMILL_JSON", &lines);

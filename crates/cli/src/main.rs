@@ -5,6 +5,7 @@
 
 mod asm;
 mod bench;
+mod bounds;
 mod cache;
 mod disasm;
 mod embed;

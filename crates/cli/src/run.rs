@@ -101,6 +101,10 @@ pub struct Run {
     /// Run the kernel N times, each time with fresh buffers
     #[arg(long, value_name = "N")]
     repeat: Option<u32>,
+    /// How far beyond an allocation vector accesses may go: not at all, or to the end of its last page as on hardware
+    /// (default: exact). Scalar loads, which compilers widen, may always read on to the end of the page
+    #[arg(long, value_name = "BOUNDS")]
+    bounds: Option<crate::bounds::Kind>,
     /// Stop a dispatch after so many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<f64>,
@@ -133,6 +137,7 @@ impl Run {
             engine: self.engine.or(line.engine),
             threads: self.threads.or(line.threads),
             repeat: self.repeat.or(line.repeat),
+            bounds: self.bounds.or(line.bounds),
             timeout: self.timeout.or(line.timeout),
             deterministic: self.deterministic || line.deterministic,
             json: self.json || line.json,
@@ -248,7 +253,11 @@ fn perform(run: Run) -> Result<bool, String> {
     });
     let shows: Vec<(usize, show::Format)> = shows.collect::<Result<_, _>>()?;
 
-    let options = Options { threads: run.threads.unwrap_or(0), deterministic: run.deterministic };
+    let options = Options {
+        threads: run.threads.unwrap_or(0),
+        deterministic: run.deterministic,
+        bounds: run.bounds.map_or_else(Default::default, Into::into),
+    };
     let device = Device::new(target, &options);
     let shown = run.file.display().to_string();
     let name = run.file.file_name().map_or(shown.clone(), |n| n.to_string_lossy().into_owned());

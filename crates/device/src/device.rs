@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_isa::Target;
-use wavemill_wave::{Engine, Global, Interp, Watch};
+use wavemill_wave::{Bounds, Engine, Global, Interp, Watch};
 
 /// How a device shall work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -22,6 +22,8 @@ pub struct Options {
     pub threads: usize,
     /// One thread, work-groups in order, clocks that count instructions: every run is the same.
     pub deterministic: bool,
+    /// How exactly accesses are held to allocations.
+    pub bounds: Bounds,
 }
 
 /// The code objects that are loaded.
@@ -70,6 +72,7 @@ impl Device {
         memory: Arc<Allocations>,
         options: &Options,
     ) -> Device {
+        memory.memory().set_bounds(options.bounds);
         let host = || std::thread::available_parallelism().map_or(1, |n| n.get());
         let threads = match (options.deterministic, options.threads) {
             (true, _) => 1,

@@ -222,15 +222,6 @@ impl Device {
             );
         }
         let items = items as u32;
-        if let Some(most) = kernel.max_size.filter(|&most| items > most) {
-            return fail(
-                DispatchErrorKind::WorkGroup,
-                format!(
-                    "kernel {} was compiled for work-groups of at most {most} work-items, not {items}",
-                    kernel.name
-                ),
-            );
-        }
         if let Some(wanted) = kernel.required_size.filter(|&wanted| wanted != size) {
             return fail(
                 DispatchErrorKind::WorkGroup,
@@ -296,7 +287,8 @@ impl Device {
             grid,
             groups,
             waves,
-            lds: packet.group_segment_size.next_multiple_of(4),
+            // Hardware gives and checks whole granules.
+            lds: packet.group_segment_size.next_multiple_of(limits.lds_granule),
             scratch: Scratch {
                 per_item: packet.private_segment_size.next_multiple_of(4),
                 per_wave: Scratch::wave_bytes(packet.private_segment_size),

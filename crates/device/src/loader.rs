@@ -13,6 +13,7 @@ use wavemill_isa::{Target, target};
 use wavemill_object::elf::{
     self, PF_W, PF_X, PT_LOAD, SHF_EXECINSTR, STB_LOCAL, STB_WEAK, STT_FUNC, STT_OBJECT,
 };
+use wavemill_object::kernel_code;
 use wavemill_object::link::{self, Input};
 use wavemill_object::read::{self, File, Kind, Relocation};
 use wavemill_object::target_id::{Setting, TargetId};
@@ -370,6 +371,13 @@ fn kernels(file: &File<'_>, bias: u64, target: &Target, calls: bool) -> Result<V
     let mut kernels = Vec::with_capacity(found.len());
     for k in &found {
         let Some(entry) = k.entry else { continue };
+        // The hardware's register has no bits for less (COMPUTE_PGM_LO; the AMDGPU guide's kernel descriptor demands it).
+        if !entry.is_multiple_of(kernel_code::ALIGN as u64) {
+            return fail(format!(
+                "kernel {} starts at {entry:#x}, which is not a multiple of 256 (.p2align 8)",
+                k.name
+            ));
+        }
         let object = k.symbol.value.wrapping_add(bias);
         let meta = by_symbol(k.symbol.name, k.name);
         let mut kernel = Kernel::new(k.name, object, entry.wrapping_add(bias), &k.form, meta, target);

@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::amd::event::Handler;
 use crate::amd::memory::Deallocated;
 use memmap2::{MmapOptions, MmapRaw};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use wavemill_runtime::queue::{QueueRef, SoftQueue};
 use wavemill_runtime::signal::Signal;
 use wavemill_runtime::svm::Svm;
 use wavemill_runtime::system::{Setup, System};
-use wavemill_wave::Interp;
+use wavemill_wave::{Bounds, Interp};
 
 /// Things by handle. Handles are never used twice, so that a destroyed one is not taken for another.
 pub struct Table<T> {
@@ -122,6 +122,8 @@ pub struct Runtime {
     pub groups: Table<Arc<Vec<Signal>>>,
     /// Functions to call when memory is freed: its address, the function and what it gets.
     pub deallocated: Mutex<Vec<(u64, Deallocated, Data)>>,
+    /// Blocks that are being freed.
+    pub freeing: Mutex<BTreeSet<u64>>,
     /// The function to call on memory faults.
     pub event: Mutex<Option<(Handler, Data)>>,
     /// Attributes of shared virtual memory.
@@ -188,6 +190,7 @@ impl Runtime {
             soft_queues: Table::new(0x5_0000_0001),
             groups: Table::new(0x6_0000_0001),
             deallocated: Mutex::default(),
+            freeing: Mutex::default(),
             event: Mutex::default(),
             svm: Mutex::default(),
             isas: Mutex::default(),
@@ -281,11 +284,17 @@ fn setup() -> std::result::Result<Setup, String> {
     if let Some(engine) = var("WAVEMILL_ENGINE").filter(|e| e != "interp") {
         return Err(format!("WAVEMILL_ENGINE={engine}: there is interp"));
     }
+    // As with a GPU: what is on the last page of an allocation can be accessed.
+    let bounds = match var("WAVEMILL_BOUNDS").as_deref() {
+        None | Some("page") => Bounds::Page,
+        Some("exact") => Bounds::Exact,
+        Some(other) => return Err(format!("WAVEMILL_BOUNDS={other}: exact or page is wanted")),
+    };
     Ok(Setup {
         profile,
         target,
         gpus: number("WAVEMILL_GPUS")?.unwrap_or(1),
-        options: Options { threads: number("WAVEMILL_THREADS")?.unwrap_or(0), deterministic: false },
+        options: Options { threads: number("WAVEMILL_THREADS")?.unwrap_or(0), deterministic: false, bounds },
         engine: Box::new(|target| Arc::new(Interp::new(target))),
         journal: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
     })

@@ -94,7 +94,12 @@ impl Executable {
         source: (u64, u64),
     ) -> Result<(), LoadError> {
         let externs = self.defined.iter().filter(|((of, _), _)| of.is_none_or(|g| g == gpu.index));
-        let externs: HashMap<String, u64> = externs.map(|((_, name), &a)| (name.clone(), a)).collect();
+        let mut externs: HashMap<String, u64> = externs.map(|((_, name), &a)| (name.clone(), a)).collect();
+        // What code objects that were loaded before have, too.
+        for part in self.parts.iter().filter(|p| p.gpu.index == gpu.index) {
+            let global = part.object.symbols.iter().filter(|s| s.global);
+            global.for_each(|s| _ = externs.entry(s.name.clone()).or_insert(s.address));
+        }
         let object = gpu.device.load_with(name, data.to_vec(), &externs)?;
         for kernel in &object.kernels {
             let suffix = if object.version >= 3 { ".kd" } else { "" };

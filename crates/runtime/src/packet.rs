@@ -61,6 +61,9 @@ pub(crate) fn perform(
 ) -> Outcome {
     let start = signal::now();
     let header = u16::from_le_bytes([packet[0], packet[1]]);
+    if let Some(what) = malformed(packet, header) {
+        return Outcome::Failed(QueueError::Packet(format!("packet {index} {what}")));
+    }
     // Acquire and release at any scope are the same here: host and waves share coherent memory.
     fence(Ordering::SeqCst);
     let outcome = match header & 0xff {
@@ -99,6 +102,32 @@ pub(crate) fn perform(
         complete(wide(packet, 56), start, signal::now());
     }
     outcome
+}
+
+/// What is wrong with a packet's format (HSA Platform System Architecture Specification, "Architected Queuing Language":
+/// reserved bits must be 0). The last reserved word of packets is left alone: HIP's runtime keeps a number of its own there.
+fn malformed(packet: &[u8; PACKET_SIZE], header: u16) -> Option<String> {
+    let reserved = |from: usize, to: usize| packet[from..to].iter().any(|b| *b != 0);
+    if header >> 13 != 0 {
+        return Some(format!("has a header with reserved bits: {header:#06x}"));
+    }
+    if [header >> 9 & 3, header >> 11 & 3].contains(&3) {
+        return Some(format!("has a fence of scope 3, which does not exist: header {header:#06x}"));
+    }
+    let (wrong, dependencies) = match header & 0xff {
+        packet_type::KERNEL_DISPATCH => (packet[2] & !3 != 0 || packet[3] != 0 || reserved(10, 12), 0),
+        packet_type::BARRIER_AND | packet_type::BARRIER_OR => (reserved(2, 8), 5),
+        _ => (false, 0),
+    };
+    if wrong {
+        return Some("has reserved bits that are not 0".into());
+    }
+    let signals = (0..dependencies).map(|i| ("depends on", wide(packet, 8 + 8 * i)));
+    let known = matches!(header & 0xff, 2 | 3 | 5) || header & 0xff == 0 && packet[2] == AMD_BARRIER_VALUE;
+    let completion = known.then(|| ("completes", wide(packet, 56)));
+    let unknown = |(_, handle): &(&str, u64)| *handle != 0 && Signal::from_handle(*handle).is_none();
+    let (does, handle) = signals.chain(completion).find(unknown)?;
+    Some(format!("{does} signal {handle:#x}, which does not exist"))
 }
 
 /// The signals of a barrier packet that must become 0.

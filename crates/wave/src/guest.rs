@@ -21,6 +21,18 @@ pub(crate) fn check(
     }
 }
 
+/// The same for a scalar load.
+#[inline]
+pub(crate) fn check_scalar(
+    cache: &mut RangeCache,
+    memory: &Memory,
+    address: u64,
+    bytes: u64,
+) -> Result<*mut u8, FaultKind> {
+    let found = cache.lookup_scalar(memory, address, bytes);
+    found.map(|r| address.wrapping_add(r.shift) as *mut u8).ok_or(FaultKind::Read { bytes: bytes as u32 })
+}
+
 /// Reads up to four bytes. Aligned dwords are single accesses, so that a wave polling memory sees whole values.
 ///
 /// # Safety

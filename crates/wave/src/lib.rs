@@ -35,7 +35,7 @@ pub use clock::clock;
 pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
 pub use group::{Global, GroupShared, Lds, Order};
 pub use interp::Interp;
-pub use mem::{Memory, Range};
+pub use mem::{Bounds, Memory, Range};
 pub use observe::Observer;
 pub use running::Running;
 pub use simd::Simd;

@@ -1,8 +1,22 @@
 //! Guest memory. GPU addresses are host addresses; every access is checked against the registered allocations. Only
 //! memory that a program has locked is seen elsewhere, as with a real GPU: its range tells how far off.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+
+/// What hardware protects: bytes of a page.
+const PAGE: u64 = 4096;
+
+/// How exactly accesses are held to allocations. Loads of scalar instructions, which compilers widen, may always read on to
+/// the end of an allocation's last page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Bounds {
+    /// To their last byte.
+    #[default]
+    Exact,
+    /// To the end of their last page, as hardware does it.
+    Page,
+}
 
 /// One allocation that waves may access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +39,8 @@ pub struct Memory {
     ranges: RwLock<Vec<Range>>,
     /// Changes with every `add` and `remove`, so that waves know when to forget what they cached.
     generation: AtomicU64,
+    /// [`Bounds::Page`].
+    paged: AtomicBool,
 }
 
 /// Why a range cannot be added.
@@ -39,7 +55,35 @@ pub enum RangeError {
 impl Memory {
     /// No allocations.
     pub fn new() -> Memory {
-        Memory { ranges: RwLock::default(), generation: AtomicU64::new(1) }
+        Memory { ranges: RwLock::default(), generation: AtomicU64::new(1), paged: AtomicBool::new(false) }
+    }
+
+    /// Says how exactly accesses are held to allocations.
+    pub fn set_bounds(&self, bounds: Bounds) {
+        self.paged.store(bounds == Bounds::Page, Ordering::Relaxed);
+        self.generation.fetch_add(1, Ordering::Release);
+    }
+
+    /// The range that accesses up to `end` may use, its end being the one for them: for `scalar` loads, and for all with
+    /// [`Bounds::Page`], that of its last page, unless another allocation starts before.
+    fn usable(&self, address: u64, end: u64, scalar: bool) -> Option<Range> {
+        let exact = self.find(address);
+        if exact.is_some_and(|r| end <= r.end) || !(scalar || self.paged.load(Ordering::Relaxed)) {
+            return exact.filter(|r| end <= r.end);
+        }
+        let (below, above) = self.around(address);
+        // A page of the host ends where a page of waves' addresses does.
+        let below = below.filter(|r| r.shift.is_multiple_of(PAGE))?;
+        let last = below.end.checked_next_multiple_of(PAGE)?;
+        let limit = above.map_or(last, |r| last.min(r.start));
+        (end <= limit).then_some(Range { end: limit, ..below })
+    }
+
+    /// The range that starts at or before an address, and the next one.
+    fn around(&self, address: u64) -> (Option<Range>, Option<Range>) {
+        let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
+        let at = ranges.partition_point(|r| r.start <= address);
+        (at.checked_sub(1).map(|i| ranges[i]), ranges.get(at).copied())
     }
 
     /// Registers host memory.
@@ -164,13 +208,20 @@ impl RangeCache {
         self.miss(memory, generation, address, end)
     }
 
+    /// The same for a scalar load.
+    #[inline]
+    pub(crate) fn lookup_scalar(&mut self, memory: &Memory, address: u64, len: u64) -> Option<Range> {
+        // What is beyond the last byte is for these loads only: nobody else is to find it in the cache.
+        self.lookup(memory, address, len).or_else(|| memory.usable(address, address.checked_add(len)?, true))
+    }
+
     #[cold]
     fn miss(&mut self, memory: &Memory, generation: u64, address: u64, end: u64) -> Option<Range> {
         if generation != self.generation {
             *self = RangeCache::new();
             self.generation = generation;
         }
-        let r = memory.find(address).filter(|r| end <= r.end)?;
+        let r = memory.usable(address, end, false)?;
         self.entries[self.next as usize & 3] = r;
         self.next = self.next.wrapping_add(1);
         Some(r)

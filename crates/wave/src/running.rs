@@ -149,6 +149,9 @@ impl Running<'_> {
         let share = match at.space {
             Space::Lds => &self.group.lds,
             Space::Gds => self.group.global.gds(),
+            Space::Scalar if !write => {
+                return guest::check_scalar(&mut self.wave.cache, self.memory, at.address, bytes as u64);
+            }
             Space::Global | Space::Scratch | Space::Scalar | Space::Code => {
                 return guest::check(&mut self.wave.cache, self.memory, at.address, bytes as u64, write);
             }

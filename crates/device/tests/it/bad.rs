@@ -33,7 +33,7 @@ fn sizes_beyond_the_processor_are_refused() {
     }
     let data = object(
         "gfx90a",
-        ".text\nk: s_endpgm\n.rodata\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 512\n.amdhsa_next_free_sgpr 8\n\
+        ".text\n.p2align 8\nk: s_endpgm\n.rodata\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 512\n.amdhsa_next_free_sgpr 8\n\
          .amdhsa_accum_offset 256\n.end_amdhsa_kernel\n",
     );
     let device = device("gfx90a", 1, |_, _, _, _| panic!("nothing may run"));
@@ -91,4 +91,33 @@ fn a_report_names_the_place() {
     ] {
         assert!(report.contains(want), "{want:?} in\n{report}");
     }
+}
+
+/// The hardware's register for a kernel's address has no bits for less than 256 bytes.
+#[test]
+fn entries_must_be_aligned() {
+    let data = object(
+        "gfx90a",
+        ".text\n.p2align 8\n s_nop 0\nk: s_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 8\n\
+         .amdhsa_next_free_sgpr 8\n.amdhsa_accum_offset 4\n.end_amdhsa_kernel\n",
+    );
+    let device = device("gfx90a", 1, |_, _, _, _| panic!("nothing may run"));
+    let message = launch(&device, data, &sizes(&[64], &[64])).unwrap_err();
+    assert!(message.contains("kernel k starts at") && message.contains("not a multiple of 256"), "{message}");
+}
+
+/// A kernel runs with more work-items than it was compiled for where its registers let it, as on hardware.
+#[test]
+fn work_groups_larger_than_announced_run() {
+    let metadata = ".amdgpu_metadata\namdhsa.version: [1, 2]\namdhsa.kernels:\n  - .name: k\n    .symbol: k.kd\n\
+                    \x20   .kernarg_segment_size: 0\n    .kernarg_segment_align: 8\n    .group_segment_fixed_size: 0\n\
+                    \x20   .private_segment_fixed_size: 0\n    .wavefront_size: 64\n    .sgpr_count: 8\n    .vgpr_count: 8\n\
+                    \x20   .max_flat_workgroup_size: 64\n.end_amdgpu_metadata\n";
+    let source = format!(
+        ".text\n.p2align 8\nk: s_endpgm\n.rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 8\n\
+         .amdhsa_next_free_sgpr 8\n.amdhsa_accum_offset 4\n.end_amdhsa_kernel\n{metadata}"
+    );
+    let device = Device::new(Target::new(processor("gfx90a").unwrap()), &Options::default());
+    let done = launch(&device, object("gfx90a", &source), &sizes(&[256], &[256])).unwrap();
+    assert!(done.fault.is_none());
 }

@@ -4,6 +4,7 @@ use super::*;
 use std::time::Duration;
 use wavemill_device::kernarg::Value;
 use wavemill_device::{Region, Use};
+use wavemill_wave::Bounds;
 
 /// Runs these instructions with a buffer of 256 bytes as the argument; s[4:5] is its address, v0 the lane.
 fn run(device: &Device, code: &str) -> (Completion, Region) {
@@ -81,5 +82,65 @@ fn the_first_lane_beyond_a_buffer_is_named() {
         "0 bytes past the end of argument 0 (device memory, 256 bytes",
     ] {
         assert!(text.contains(want), "{want} in\n{text}");
+    }
+}
+
+/// Hardware protects pages of 4 KiB. By default vector accesses are held to the last byte all the same; scalar loads, which
+/// compilers widen, may read on to the end of the page.
+#[test]
+fn bounds_are_exact_or_those_of_pages() {
+    let target = Target::new(processor("gfx90a").unwrap());
+    // The buffer has 256 bytes; its page goes on.
+    let vector = |at: u32| format!("v_mov_b32 v2, {at}\nglobal_load_dword v4, v2, s[4:5]");
+    let store = |at: u32| format!("v_mov_b32 v2, {at}\nglobal_store_dword v2, v0, s[4:5]");
+    let scalar = |at: u32| format!("s_load_dwordx8 s[8:15], s[4:5], {at:#x}");
+    for (bounds, cases) in [
+        (
+            Bounds::Exact,
+            [
+                (vector(252), true),
+                (vector(256), false),
+                (store(256), false),
+                (scalar(240), true),
+                (scalar(4064), true),
+                (scalar(4068), false),
+            ],
+        ),
+        (
+            Bounds::Page,
+            [
+                (vector(256), true),
+                (vector(4092), true),
+                (store(256), true),
+                (store(4092), true),
+                (scalar(4064), true),
+                (scalar(4068), false),
+            ],
+        ),
+    ] {
+        for (code, fine) in cases {
+            let device = Device::new(target, &Options { bounds, ..Options::default() });
+            let (done, _) = run(&device, &code);
+            assert_eq!(done.fault.is_none(), fine, "{bounds:?}: {code}");
+        }
+    }
+}
+
+/// LDS is given in granules of 512 bytes, 256 on GFX6: what a kernel has beyond its size is there.
+#[test]
+fn lds_has_whole_granules() {
+    let target = Target::new(processor("gfx90a").unwrap());
+    let device = Device::new(target, &Options::default());
+    let code = |at: u32| {
+        format!(
+            "v_mov_b32 v2, {at}\nv_mov_b32 v3, 7\nds_write_b32 v2, v3\ns_waitcnt lgkmcnt(0)\nds_read_b32 v4, v2\n\
+             s_waitcnt lgkmcnt(0)\nv_lshlrev_b32 v1, 2, v0\nglobal_store_dword v1, v4, s[4:5]\ns_waitcnt vmcnt(0)"
+        )
+    };
+    for (at, want) in [(508, 7u32), (512, 0)] {
+        // The kernel asks for 64 bytes.
+        let (done, buffer) = run(&device, &code(at));
+        assert!(done.fault.is_none());
+        assert_eq!(buffer.to_vec()[..4], want.to_le_bytes(), "{at}");
     }
 }

@@ -24,7 +24,7 @@ where
     F: Fn(&mut Wave, &GroupShared, &Memory, u64) -> Event + Send + Sync + 'static,
 {
     let target = Target::new(processor(cpu).unwrap());
-    let options = Options { threads, deterministic: false };
+    let options = Options { threads, ..Options::default() };
     Device::with_engine(target, Arc::new(Fake(run)), &options)
 }
 
@@ -33,7 +33,7 @@ where
 pub fn witnessed(cpu: &str, threads: usize) -> Device {
     let target = Target::new(processor(cpu).unwrap());
     let engine = Witnessed::new(Interp::new(target), std::panic::Location::caller().file());
-    Device::with_engine(target, Arc::new(engine), &Options { threads, deterministic: false })
+    Device::with_engine(target, Arc::new(engine), &Options { threads, ..Options::default() })
 }
 
 /// Loads `data` and launches its kernel `k`.

@@ -35,7 +35,7 @@ fn source(waves: u32, code: &str) -> String {
 
 fn device(cpu: &str, threads: usize) -> (Device, Region) {
     let target = Target::new(processor(cpu).unwrap());
-    let device = Device::new(target, &Options { threads, deterministic: false });
+    let device = Device::new(target, &Options { threads, ..Options::default() });
     let buffer = device.memory().allocate(4096, Use::Device, "results").unwrap();
     buffer.write(0, &[0xff; 4096]);
     (device, buffer)

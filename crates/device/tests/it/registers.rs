@@ -65,7 +65,8 @@ fn scalar_registers_are_in_order() {
     assert_eq!(system[1], [0, 0, 0, 2, 2048], "64 lanes of 20 bytes in units of 1 KiB");
     assert_eq!(system[2][..4], [1, 0, 0, 1 << 31 | 2]);
     assert_eq!(system[11][..4], [1, 0, 2, 2]);
-    assert_eq!((first.lds_bytes, first.scratch_bytes), (100, 20));
+    // 100 bytes of LDS take a granule of 512.
+    assert_eq!((first.lds_bytes, first.scratch_bytes), (512, 20));
     assert_eq!(first.shape().vgprs, 32);
 }
 
@@ -125,7 +126,7 @@ fn edges_of_the_grid_are_partial() {
 #[test]
 fn at_most_sixteen_user_registers_are_filled() {
     // A kernel of version 2 can ask for more than there are.
-    let source = ".hsa_code_object_version 2,0\n.hsa_code_object_isa 9,0,0,\"AMD\",\"AMDGPU\"\n.text\n.amdgpu_hsa_kernel k\nk:\n\
+    let source = ".hsa_code_object_version 2,0\n.hsa_code_object_isa 9,0,0,\"AMD\",\"AMDGPU\"\n.text\n.p2align 8\n.amdgpu_hsa_kernel k\nk:\n\
         .amd_kernel_code_t\nenable_sgpr_private_segment_buffer = 1\nenable_sgpr_dispatch_ptr = 1\n\
         enable_sgpr_queue_ptr = 1\nenable_sgpr_kernarg_segment_ptr = 1\nenable_sgpr_dispatch_id = 1\n\
         enable_sgpr_flat_scratch_init = 1\nenable_sgpr_private_segment_size = 1\n\
@@ -152,7 +153,7 @@ fn at_most_sixteen_user_registers_are_filled() {
 fn accumulators_and_mode_come_from_the_descriptor() {
     let data = object(
         "gfx90a",
-        ".text\nk: s_endpgm\n.rodata\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 72\n.amdhsa_next_free_sgpr 8\n\
+        ".text\n.p2align 8\nk: s_endpgm\n.rodata\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 72\n.amdhsa_next_free_sgpr 8\n\
          .amdhsa_accum_offset 40\n.amdhsa_float_round_mode_32 1\n.amdhsa_float_denorm_mode_32 3\n.amdhsa_ieee_mode 0\n\
          .amdhsa_dx10_clamp 0\n.amdhsa_fp16_overflow 1\n.end_amdhsa_kernel\n",
     );

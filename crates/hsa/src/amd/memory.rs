@@ -45,6 +45,8 @@ pub type Deallocated = extern "C" fn(u64, Data);
 pub fn free(runtime: &Runtime, address: u64) -> Result {
     let info = runtime.system.heap.find(address).filter(|i| i.start == address && i.origin != Origin::Locked);
     let info = info.ok_or(Status::ERROR_INVALID_ALLOCATION)?;
+    // Whoever is told may try to free it as well; it is no allocation any more then.
+    let _freeing = Freeing::new(runtime, address).ok_or(Status::ERROR_INVALID_ALLOCATION)?;
     let told: Vec<(u64, Deallocated, Data)> = {
         let mut wanted = runtime.deallocated.lock().unwrap_or_else(PoisonError::into_inner);
         let inside = |at: u64| at >= info.start && at - info.start < info.len;
@@ -54,6 +56,26 @@ pub fn free(runtime: &Runtime, address: u64) -> Result {
     };
     told.into_iter().for_each(|(at, callback, data)| callback(at, data));
     if runtime.system.heap.free(address) { Ok(()) } else { Err(Status::ERROR_INVALID_ALLOCATION) }
+}
+
+/// A block that is being freed.
+struct Freeing<'a> {
+    runtime: &'a Runtime,
+    address: u64,
+}
+
+impl<'a> Freeing<'a> {
+    /// Nothing if it is being freed already.
+    fn new(runtime: &'a Runtime, address: u64) -> Option<Freeing<'a>> {
+        let mut freeing = runtime.freeing.lock().unwrap_or_else(PoisonError::into_inner);
+        freeing.insert(address).then(|| Freeing { runtime, address })
+    }
+}
+
+impl Drop for Freeing<'_> {
+    fn drop(&mut self) {
+        self.runtime.freeing.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.address);
+    }
 }
 
 fn lock(address: u64, size: usize, agents: In<Agent>, count: i32, to: Out<u64>) -> Result {

@@ -257,6 +257,21 @@ fn deallocation_is_announced() {
     assert_eq!(CALLS.load(Ordering::SeqCst), 7);
 }
 
+/// What is being freed is no allocation any more for those who are told; whoever frees it succeeds.
+#[test]
+fn freed_inside_its_callback() {
+    static INNER: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn again(pointer: *mut c_void, _: *mut c_void) {
+        INNER.store(hsa_amd_memory_pool_free(pointer) as usize, Ordering::SeqCst);
+    }
+    let system = system();
+    let mut pointer = null_mut();
+    ok(hsa_amd_memory_pool_allocate(system.device, 100, 0, &mut pointer));
+    ok(hsa_amd_register_deallocation_callback(pointer, Some(again), null_mut()));
+    ok(hsa_amd_memory_pool_free(pointer));
+    assert_eq!(INNER.load(Ordering::SeqCst), STATUS_ERROR_INVALID_ALLOCATION as usize);
+}
+
 /// A handle of shared memory, attached in the same process.
 #[test]
 fn shared_between_processes() {

@@ -12,7 +12,7 @@ use wavemill_runtime::signal::{Condition, Signal, Wanted, wait_any};
 use wavemill_runtime::svm::Svm;
 use wavemill_runtime::system::{Setup, System};
 use wavemill_runtime::{packet::QueueError, processor::QueueRequest, queue::QueueRef};
-use wavemill_testing::{Fake, kernel};
+use wavemill_testing::{Fake, kernel, object};
 use wavemill_wave::{Event, GroupShared, Memory, Wave};
 
 const KERNEL_DISPATCH: u16 = 2;
@@ -29,7 +29,7 @@ where
         profile: Profile::named("mi210").unwrap(),
         target: Target::new(processor("gfx90a").unwrap()),
         gpus,
-        options: Options { threads: 2, deterministic: false },
+        options: Options { threads: 2, ..Options::default() },
         engine: Box::new(move |_| Arc::new(Fake(run.clone()))),
         journal: None,
     })
@@ -265,6 +265,101 @@ fn errors_stop_the_queue_and_are_told() {
     );
     assert_eq!(none.value().load(Ordering::SeqCst), 1, "what fails is not completed");
     [trapping, unknown, nowhere].into_iter().for_each(|q| assert!(system.destroy_queue(q)));
+}
+
+/// Reserved bits must be 0, there are fences of three scopes, and signals must exist (HSA Platform System Architecture
+/// Specification, AQL). The last reserved word is HIP's.
+#[test]
+fn malformed_packets_stop_the_queue() {
+    let ran = Arc::new(AtomicUsize::new(0));
+    let count = ran.clone();
+    let system = system(1, move |_, _, _, _| {
+        count.fetch_add(1, Ordering::SeqCst);
+        Event::End
+    });
+    let mut executable = Executable::default();
+    let kernel = load(&system, &mut executable);
+    let done = system.signal(1).unwrap();
+    let good = dispatch(kernel, done);
+    let with = |from: usize, bytes: &[u8]| {
+        let mut packet = good;
+        packet[from..from + bytes.len()].copy_from_slice(bytes);
+        packet
+    };
+    let junk = 0x1234u64.to_le_bytes();
+    let barrier = |from: usize| {
+        let mut packet = [0; PACKET_SIZE];
+        packet[from..from + 8].copy_from_slice(&junk);
+        packet
+    };
+    for (header, packet, what) in [
+        (KERNEL_DISPATCH | 1 << 13, good, "packet 0 has a header with reserved bits: 0x2002"),
+        (
+            KERNEL_DISPATCH | 3 << 9,
+            good,
+            "packet 0 has a fence of scope 3, which does not exist: header 0x0602",
+        ),
+        (
+            KERNEL_DISPATCH | 3 << 11,
+            good,
+            "packet 0 has a fence of scope 3, which does not exist: header 0x1802",
+        ),
+        (KERNEL_DISPATCH, with(2, &[5]), "packet 0 has reserved bits that are not 0"),
+        (KERNEL_DISPATCH, with(10, &[1]), "packet 0 has reserved bits that are not 0"),
+        (KERNEL_DISPATCH, with(56, &junk), "packet 0 completes signal 0x1234, which does not exist"),
+        (BARRIER_AND, barrier(56), "packet 0 completes signal 0x1234, which does not exist"),
+        (BARRIER_OR, barrier(16), "packet 0 depends on signal 0x1234, which does not exist"),
+        (
+            BARRIER_AND,
+            {
+                let mut p = [0; PACKET_SIZE];
+                p[4] = 1;
+                p
+            },
+            "packet 0 has reserved bits that are not 0",
+        ),
+    ] {
+        let (queue, errors) = queue(&system, 64);
+        submit(queue, header, packet);
+        let began = Instant::now();
+        while errors.lock().unwrap().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(60), "{what}: nobody was told");
+            std::thread::yield_now();
+        }
+        assert!(matches!(&errors.lock().unwrap()[0], QueueError::Packet(text) if text == what), "{errors:?}");
+        assert!(system.destroy_queue(queue));
+    }
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    let (queue, errors) = queue(&system, 64);
+    submit(queue, KERNEL_DISPATCH, with(48, &junk));
+    assert_eq!(done.wait(Condition::Eq, 0, LONG, false), 0);
+    assert!(errors.lock().unwrap().is_empty());
+    assert!(system.destroy_queue(queue));
+}
+
+/// A code object uses what another one of its executable defines.
+#[test]
+fn code_objects_share_symbols() {
+    let system = system(1, |_, _, _, _| Event::End);
+    let gpu = &system.gpus()[0];
+    let defines = object(
+        "gfx90a",
+        ".data\n.globl shared\n.type shared,@object\n.p2align 3\nshared:\n.quad 7\n.size shared, 8\n",
+    );
+    let uses = object(
+        "gfx90a",
+        ".data\n.globl pointer\n.type pointer,@object\n.p2align 3\npointer:\n.quad shared\n.size pointer, 8\n",
+    );
+    let mut alone = Executable::default();
+    let message = alone.load(gpu, "uses", &uses, (0, 0)).unwrap_err().to_string();
+    assert!(message.contains("nobody defines the symbol shared"), "{message}");
+    let mut executable = Executable::default();
+    executable.load(gpu, "defines", &defines, (0, 0)).unwrap();
+    executable.load(gpu, "uses", &uses, (0, 0)).unwrap();
+    let address = |name: &str| executable.find(name, Some(0)).unwrap().address;
+    let mut bytes = [0; 8];
+    assert!(gpu.device.memory().memory().read(address("pointer"), &mut bytes));
+    assert_eq!(u64::from_le_bytes(bytes), address("shared"));
 }
 
 #[test]
