@@ -41,6 +41,9 @@ impl<'a> Parser<'a> {
                     self.lex.skip_statement();
                 }
             }
+            if self.beyond_limits() {
+                break;
+            }
         }
         amd::finish(self);
         if !self.conditions.balanced() {

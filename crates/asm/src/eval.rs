@@ -42,12 +42,12 @@ impl Expr {
 
     /// The form `a - b + c` it comes to.
     pub fn relocatable(&self, scope: Scope<'_>) -> Option<Value> {
-        Evaluator::new(scope, false).value(self, 0)
+        Evaluator::evaluate(scope, false, self)
     }
 
     /// As [`Expr::relocatable`], looking through symbols that were set to an address too.
     pub fn value_through_symbols(&self, scope: Scope<'_>) -> Option<Value> {
-        Evaluator::new(scope, true).value(self, 0)
+        Evaluator::evaluate(scope, true, self)
     }
 
     /// Does it mention the symbol, directly or through the values of others?
@@ -148,12 +148,12 @@ fn mentions(expr: &Expr, symbol: SymId, symbols: &Symbols, depth: u32, fuel: &mu
 pub(crate) struct Evaluator<'p> {
     scope: Scope<'p>,
     through: bool,
-    fuel: Cell<u32>,
+    fuel: &'p Cell<u32>,
 }
 
-impl<'p> Evaluator<'p> {
-    fn new(scope: Scope<'p>, through: bool) -> Self {
-        Evaluator { scope, through, fuel: Cell::new(MAX_STEPS) }
+impl Evaluator<'_> {
+    fn evaluate(scope: Scope<'_>, through: bool, expr: &Expr) -> Option<Value> {
+        scope.symbols.work.bounded(|fuel| Evaluator { scope, through, fuel }.value(expr, 0))
     }
 
     fn target(&self) -> &Target {
@@ -165,11 +165,12 @@ impl<'p> Evaluator<'p> {
     }
 
     fn value(&self, expr: &Expr, depth: u32) -> Option<Value> {
-        let fuel = self.fuel.get().checked_sub(1)?;
-        self.fuel.set(fuel);
-        if depth > 2 * MAX_DEPTH {
+        let fuel = self.fuel.get();
+        if fuel == 0 || depth > 2 * MAX_DEPTH {
+            self.scope.symbols.work.give_up();
             return None;
         }
+        self.fuel.set(fuel - 1);
         match expr {
             Expr::Const(c) => Some(Value { c: *c, ..Value::default() }),
             Expr::Sym(id, variant) => self.symbol(*id, *variant, depth),
@@ -195,8 +196,7 @@ impl<'p> Evaluator<'p> {
         let laid_out = self.scope.layout.is_some_and(|o| o.laid_out());
         if let Some(expr) = &symbol.value
             && (variant == Variant::NONE || laid_out)
-            && (self.through
-                || !matches!(self.scope.symbols.symbol_home(id, 0, &self.fuel), Home::Section(_)))
+            && (self.through || !matches!(self.scope.symbols.symbol_home(id, 0, self.fuel), Home::Section(_)))
         {
             // A value that cannot be expressed leaves the symbol standing for itself.
             if let Some(value) = self.value(expr, depth + 1) {
@@ -211,6 +211,7 @@ impl<'p> Evaluator<'p> {
                     _ => None,
                 };
             }
+            self.scope.symbols.work.blame(id);
         }
         Some(itself)
     }

@@ -3,9 +3,11 @@
 
 mod amd;
 mod variant;
+mod work;
 
 pub use amd::AmdFn;
 pub use variant::Variant;
+pub(crate) use work::Work;
 
 use crate::ids::SymId;
 use std::rc::Rc;

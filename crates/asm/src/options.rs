@@ -46,6 +46,8 @@ pub struct Options {
     pub output: OutputType,
     /// Where `.include` and `.incbin` look, after the current directory.
     pub include_paths: Vec<PathBuf>,
+    /// Files that the source names must lie below this directory, symbolic links resolved; `None` for any place.
+    pub confine: Option<PathBuf>,
     /// Code object version when no directive of the source says it; `None` for what the source implies, else 5.
     pub code_object_version: Option<u32>,
     /// Warnings are left out.
@@ -69,6 +71,7 @@ impl Options {
             defsym: Vec::new(),
             output: OutputType::Asm,
             include_paths: Vec::new(),
+            confine: None,
             code_object_version: None,
             no_warn: false,
             fatal_warnings: false,

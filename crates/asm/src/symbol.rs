@@ -1,6 +1,6 @@
 //! The symbol table of one assembly: labels, assigned symbols, and what is said about them (binding, type …).
 
-use crate::expr::{BinOp, Expr, MAX_DEPTH, MAX_STEPS, Op, UnOp};
+use crate::expr::{BinOp, Expr, MAX_DEPTH, Op, UnOp, Work};
 use crate::ids::{Position, SectionId, SymId};
 use crate::source::Span;
 use std::cell::Cell;
@@ -163,6 +163,8 @@ pub struct Symbols {
     directional: HashMap<(u64, u64), SymId>,
     /// How often each was defined.
     directional_count: HashMap<u64, u64>,
+    /// What evaluating the symbols' values has cost so far.
+    pub(crate) work: Work,
 }
 
 impl Index<SymId> for Symbols {
@@ -290,12 +292,12 @@ impl Symbols {
 
     /// Where the symbol points.
     pub fn home(&self, id: SymId) -> Home {
-        self.symbol_home(id, 0, &Cell::new(MAX_STEPS))
+        self.work.bounded(|fuel| self.symbol_home(id, 0, fuel))
     }
 
     /// Where an expression points.
     pub fn expr_home(&self, expr: &Expr) -> Home {
-        self.home_of(expr, 0, &Cell::new(MAX_STEPS))
+        self.work.bounded(|fuel| self.home_of(expr, 0, fuel))
     }
 
     /// As [`Symbols::home`], with a bound on the work that the caller shares.
@@ -306,6 +308,7 @@ impl Symbols {
             (Some(value), None) => {
                 if symbol.home.get() == Home::Nowhere {
                     symbol.home.set(self.home_of(value, depth + 1, fuel));
+                    self.work.blame(id);
                 }
                 symbol.home.get()
             }
@@ -315,6 +318,7 @@ impl Symbols {
 
     fn home_of(&self, expr: &Expr, depth: u32, fuel: &Cell<u32>) -> Home {
         if depth > 2 * MAX_DEPTH || fuel.get() == 0 {
+            self.work.give_up();
             return Home::Nowhere;
         }
         fuel.set(fuel.get() - 1);

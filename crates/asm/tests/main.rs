@@ -2,6 +2,7 @@
 
 mod amd;
 mod golden;
+mod hostile;
 mod instructions;
 mod language;
 mod robust;

@@ -13,6 +13,10 @@ use std::borrow::Cow;
 
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 const COMPRESSED: &[u8] = b"CCOB";
+/// Bytes that all the compressed bundles of a file may unpack to, or so many times the file's size if that is more. Code
+/// shrinks to a twentieth at best.
+const MAX_UNPACKED: u64 = 1 << 30;
+const USUAL_RATIO: u64 = 64;
 
 /// A code object found in a file.
 #[derive(Clone, Debug)]
@@ -98,13 +102,15 @@ fn bundles(data: &[u8], base: u64) -> Result<Vec<CodeObject<'_>>, Error> {
     let mut all = Vec::new();
     let mut at = 0;
     let mut number = 0;
+    let mut room = MAX_UNPACKED.max(data.len() as u64 * USUAL_RATIO);
     // Every translation unit's bundle starts at a page.
     while let Some(skip) = data[at..].iter().position(|b| *b != 0) {
         at += skip;
         let rest = &data[at..];
         let place = base + at as u64;
         if rest.starts_with(COMPRESSED) {
-            let (plain, used) = decompress(rest, place)?;
+            let (plain, used) = decompress(rest, place, room)?;
+            room -= plain.len() as u64;
             let mut found = Vec::new();
             read(&plain, 0, number, &mut found)?;
             let own = |c: CodeObject<'_>| CodeObject { data: Cow::Owned(c.data.into_owned()), ..c };
@@ -143,6 +149,8 @@ fn read<'a>(data: &'a [u8], base: u64, bundle: usize, all: &mut Vec<CodeObject<'
     let count = u64_at(data, at).ok_or_else(|| cut(at))?;
     at += 8;
     let mut end = at;
+    // Entries lie one behind the other: those that share bytes would make much of little.
+    let mut taken = 0u64;
     for _ in 0..count {
         let entry = at;
         let words = [u64_at(data, at), u64_at(data, at + 8), u64_at(data, at + 16)];
@@ -160,6 +168,11 @@ fn read<'a>(data: &'a [u8], base: u64, bundle: usize, all: &mut Vec<CodeObject<'
             Error::new("offload bundle", Some(base + entry as u64), message)
         })?;
         end = end.max(at).max(offset as usize + size as usize);
+        taken += size;
+        if taken > data.len() as u64 {
+            let message = format!("{id} shares bytes with other entries");
+            return Err(Error::new("offload bundle", Some(base + entry as u64), message));
+        }
         let (kind, target) = id.split_once('-').unwrap_or((&id, ""));
         if kind == "host" || contents.is_empty() {
             continue;
@@ -170,8 +183,8 @@ fn read<'a>(data: &'a [u8], base: u64, bundle: usize, all: &mut Vec<CodeObject<'
     Ok(end)
 }
 
-/// Unpacks the compressed bundle at the start of `data`; returns it with the number of bytes it took.
-fn decompress(data: &[u8], base: u64) -> Result<(Vec<u8>, usize), Error> {
+/// Unpacks the compressed bundle at the start of `data` to at most `room` bytes; returns it with the number of bytes it took.
+fn decompress(data: &[u8], base: u64, room: u64) -> Result<(Vec<u8>, usize), Error> {
     let error = |message: String| Error::new("compressed offload bundle", Some(base), message);
     let short = || error("its header is cut off".into());
     let half = |at: usize| Some(u16::from_le_bytes(data.get(at..at + 2)?.try_into().ok()?));
@@ -191,5 +204,5 @@ fn decompress(data: &[u8], base: u64) -> Result<(Vec<u8>, usize), Error> {
         1 => Method::Zstd,
         _ => return Err(error(format!("compression method {method} is not known; zlib is 0, zstd is 1"))),
     };
-    Ok((unpack(method, packed, size).map_err(error)?, total as usize))
+    Ok((unpack(method, packed, size, room).map_err(error)?, total as usize))
 }

@@ -7,6 +7,9 @@ use gimli::{Dwarf, EndianSlice, LittleEndian, SectionId};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+/// Bytes that a file's debugging sections may unpack to.
+const MAX_UNPACKED: usize = 4 << 30;
+
 /// Bytes of a debugging section.
 pub(crate) type Slice<'d> = EndianSlice<'d, LittleEndian>;
 
@@ -17,9 +20,18 @@ impl<'a> Contents<'a> {
     /// Reads the sections. `base` is where a section of a relocatable file is taken to be.
     pub fn read(file: &File<'a>, base: impl Fn(u32) -> u64) -> Result<Contents<'a>, Error> {
         let mut contents = HashMap::new();
+        let mut unpacked = 0;
         for (number, section) in file.sections.iter().enumerate() {
             if section.name.starts_with(".debug_") {
                 let data = unpack::contents(section)?;
+                // Sections may share their bytes in the file, and each would be unpacked.
+                if let Cow::Owned(plain) = &data {
+                    unpacked += plain.len();
+                }
+                if unpacked > MAX_UNPACKED {
+                    let message = "the debugging sections unpack to too much";
+                    return Err(Error::new(section.name, Some(section.offset), message));
+                }
                 contents.insert(section.name, relocated(file, number as u32, data, &base)?);
             }
         }

@@ -17,10 +17,15 @@ pub(crate) enum Method {
     Zstd,
 }
 
-/// Unpacks to exactly `size` bytes.
-pub(crate) fn unpack(method: Method, packed: &[u8], size: u64) -> Result<Vec<u8>, String> {
+/// Unpacks to exactly `size` bytes, if that is at most `room`.
+pub(crate) fn unpack(method: Method, packed: &[u8], size: u64, room: u64) -> Result<Vec<u8>, String> {
     if size > (packed.len() as u64 + 64) * MAX_RATIO {
         return Err(format!("{} bytes cannot hold the {size} that it claims", packed.len()));
+    }
+    if size > room {
+        return Err(format!(
+            "the {size} bytes that it claims to hold are more than is unpacked of such a file"
+        ));
     }
     let plain = match method {
         Method::Zstd => {
@@ -63,7 +68,7 @@ pub(crate) fn contents<'a>(section: &Section<'a>) -> Result<Cow<'a, [u8]>, Error
         2 => Method::Zstd,
         other => return Err(error(format!("compression type {other} is not known; zlib is 1, zstd is 2"))),
     };
-    unpack(method, packed, word(8)).map(Cow::Owned).map_err(error)
+    unpack(method, packed, word(8), u64::MAX).map(Cow::Owned).map_err(error)
 }
 
 /// The alignment of what is in a section.

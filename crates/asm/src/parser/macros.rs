@@ -12,7 +12,7 @@ const MAX_NESTING: usize = 20;
 /// Included files may nest this deep.
 const MAX_INCLUDES: usize = 200;
 /// Bytes of source text, expansions included. A file that needs more is a runaway.
-const MAX_TEXT: usize = 128 << 20;
+pub(super) const MAX_TEXT: usize = 128 << 20;
 
 /// One token of an argument, as it will be put into the body.
 #[derive(Clone, Copy, Debug)]

@@ -1,21 +1,14 @@
 //! Directives about files, messages, notes and relocations.
 
+use super::data::MAX_OUTPUT;
+use super::macros::MAX_TEXT;
 use super::{Parser, Res};
 use crate::lex::{Lexer, Tok};
 use crate::number::write_int;
 use crate::section::{Section, flags, types};
 use crate::source::Diag;
-use std::path::{Path, PathBuf};
 
 impl Parser<'_> {
-    /// Reads a file from the current directory or the include paths.
-    fn find_file(&self, name: &str) -> Option<Vec<u8>> {
-        let paths = self.options.include_paths.iter();
-        let candidates = std::iter::once(PathBuf::from(name)).chain(paths.map(|dir| dir.join(name)));
-        // Only regular files: a device or a pipe could go on for ever.
-        candidates.filter(|path| Path::is_file(path)).find_map(|path| std::fs::read(path).ok())
-    }
-
     fn file_name(&mut self, what: &'static str) -> Res<String> {
         if self.lex.kind() != Tok::Str {
             return Err(self.token_error(what));
@@ -31,9 +24,7 @@ impl Parser<'_> {
         if !self.lex.at_eol() {
             return Err(self.token_error("unexpected token in '.include' directive"));
         }
-        let text = self
-            .find_file(&name)
-            .ok_or_else(|| Diag::error(at, format!("Could not find include file '{name}'")))?;
+        let text = self.read_named("include", &name, MAX_TEXT, at)?;
         let eol = self.lex.bytes(self.lex.peek());
         if self.out.is_text() && matches!(eol.first(), None | Some(b'\n' | b'\r')) {
             self.out.eol();
@@ -61,9 +52,8 @@ impl Parser<'_> {
         if skip < 0 {
             return Err(Diag::error(skip_at, "skip is negative"));
         }
-        let data = self
-            .find_file(&name)
-            .ok_or_else(|| Diag::error(at, format!("Could not find incbin file '{name}'")))?;
+        let room = MAX_OUTPUT.saturating_sub(self.output_size());
+        let data = self.read_named("incbin", &name, room, at)?;
         let mut data = data.get(skip as usize..).unwrap_or(b"");
         if let Some(count) = count {
             let count =

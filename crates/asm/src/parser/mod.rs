@@ -10,6 +10,7 @@ mod debug;
 pub mod directive;
 mod emit;
 mod expr;
+pub mod files;
 mod macros;
 mod misc;
 mod sections;
@@ -75,6 +76,8 @@ pub struct Parser<'a> {
     /// What `.lto_discard` names: labels, assignments and attributes of these symbols are passed over.
     discarded: Vec<&'a str>,
     errors: usize,
+    /// Files that directives brought in.
+    files_read: u32,
 }
 
 /// Current and previous section with their subsections, for `.previous`.
@@ -129,6 +132,7 @@ impl<'a> Parser<'a> {
             directional_uses: Vec::new(),
             discarded: Vec::new(),
             errors: 0,
+            files_read: 0,
         };
         if too_long {
             p.report(Diag::global("the file is larger than 4 GiB"));
@@ -141,6 +145,7 @@ impl<'a> Parser<'a> {
         if !self.out.is_text() && self.errors == 0 {
             self.finish_object();
         }
+        self.report_given_up();
         let object = if self.errors == 0 { self.out.object } else { None };
         Finished {
             text: if self.options.output == OutputType::Asm { self.out.buf } else { Vec::new() },
@@ -199,6 +204,27 @@ impl<'a> Parser<'a> {
             self.report(Diag::global("too many errors, stopping"));
         }
         stop
+    }
+
+    /// A file that wants too much is not read on.
+    pub(crate) fn beyond_limits(&mut self) -> bool {
+        let large = self.output_size() > data::MAX_OUTPUT;
+        if large {
+            self.report(Diag::global("the output is larger than 1 GiB"));
+        }
+        large || self.symbols.work.given_up().is_some()
+    }
+
+    /// Values that go through too many other symbols are an error wherever they are used.
+    fn report_given_up(&mut self) {
+        let Some(symbol) = self.symbols.work.given_up() else { return };
+        let name = symbol.map_or(String::new(), |id| format!(" of '{}'", self.symbols[id].name));
+        let message = format!("the value{name} goes through too many other symbols");
+        let place = symbol.and_then(|id| self.symbols[id].value_span);
+        self.report(match place {
+            Some(at) => Diag::error(at, message),
+            None => Diag::global(message),
+        });
     }
 
     /// True when an error was recorded.

@@ -144,3 +144,48 @@ fn zlib_bundles_are_unpacked() {
         assert_eq!(&*objects[0].data, b"the code object");
     }
 }
+
+#[test]
+fn entries_that_share_bytes_are_refused() {
+    // The same megabyte under a thousand names: a gigabyte of code objects from one.
+    let mut data = vec![0u8; 1 << 20];
+    data[..4].copy_from_slice(b"\x7fELF");
+    let entries: Vec<(String, &[u8])> = (0..1000).map(|i| (format!("{GPU}{i}"), &b""[..])).collect();
+    let named: Vec<(&str, &[u8])> = entries.iter().map(|(id, data)| (id.as_str(), *data)).collect();
+    let mut file = bundle(&named);
+    let at = file.len() as u64;
+    file.extend(&data);
+    let mut entry = 32;
+    for (id, _) in &named {
+        file[entry..entry + 8].copy_from_slice(&at.to_le_bytes());
+        file[entry + 8..entry + 16].copy_from_slice(&(data.len() as u64).to_le_bytes());
+        entry += 24 + id.len();
+    }
+    let error = code_objects(&file).unwrap_err().to_string();
+    assert!(error.contains("shares bytes with other entries"), "{error}");
+    let packed = miniz_oxide::deflate::compress_to_vec_zlib(&file, 6);
+    let mut compressed = b"CCOB".to_vec();
+    compressed.extend([2, 0, 0, 0]);
+    compressed.extend((24 + packed.len() as u32).to_le_bytes());
+    compressed.extend((file.len() as u32).to_le_bytes());
+    compressed.extend([0; 8]);
+    compressed.extend(&packed);
+    let error = code_objects(&compressed).unwrap_err().to_string();
+    assert!(error.contains("shares bytes with other entries"), "{error}");
+}
+
+#[test]
+fn all_bundles_of_a_file_count() {
+    // A megabyte that unpacks to one gigabyte is refused before it is unpacked, also in pieces.
+    let plain = bundle(&[HOST, (GPU, &vec![0; 64 << 20])]);
+    let packed = miniz_oxide::deflate::compress_to_vec_zlib(&plain, 1);
+    let mut piece = b"CCOB".to_vec();
+    piece.extend([2, 0, 0, 0]);
+    piece.extend((24 + packed.len() as u32).to_le_bytes());
+    piece.extend((plain.len() as u32).to_le_bytes());
+    piece.extend([0; 8]);
+    piece.extend(&packed);
+    assert_eq!(code_objects(&piece).unwrap()[0].data.len(), 64 << 20);
+    let error = code_objects(&piece.repeat(20)).unwrap_err().to_string();
+    assert!(error.contains("more than is unpacked of such a file"), "{error}");
+}

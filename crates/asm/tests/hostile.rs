@@ -1,0 +1,110 @@
+//! Sources that want too much: bounded in time and memory, and refused in words.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use wavemill_asm::{Options, OutputType, assemble};
+use wavemill_isa::Target;
+use wavemill_isa::target::processor;
+
+fn options(output: OutputType) -> Options {
+    let mut options = Options::new(Target::new(processor("gfx900").unwrap()));
+    options.output = output;
+    options
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// The messages of an assembly that fails, which must not take long: these sources took minutes once.
+fn refused(options: &Options, text: String) -> String {
+    let start = Instant::now();
+    let output = assemble(options, "hostile.s", text.into_bytes());
+    let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
+    assert!(output.failed(), "it was accepted");
+    assert!(start.elapsed() < Duration::from_secs(30), "it took {:?}", start.elapsed());
+    messages
+}
+
+/// Two hundred thousand symbols, each set to the next.
+fn chain(link: impl Fn(usize) -> String, uses: &str) -> String {
+    const LENGTH: usize = 200_000;
+    let links: String = (0..LENGTH).map(|i| format!(".set a{i}, {}\n", link(i + 1))).collect();
+    format!("{links}.set a{LENGTH}, 5\n{uses}")
+}
+
+#[test]
+fn long_chains_of_symbols_end() {
+    let once = ".long a0\n".to_owned();
+    let each: String = (0..200_000).map(|i| format!(".long a{i}\n")).collect();
+    let links: [fn(usize) -> String; 3] =
+        [|i| format!("a{i}+1"), |i| format!("a{i}+a{i}"), |i| format!("a{i}")];
+    for link in links {
+        for uses in [&once, &each] {
+            let messages = refused(&options(OutputType::Obj), chain(link, uses));
+            assert!(messages.contains("goes through too many other symbols"), "{messages:.2000}");
+        }
+    }
+}
+
+#[test]
+fn chains_that_people_write_are_values() {
+    let links: String = (0..500).map(|i| format!(".set a{i}, a{}+1\n", i + 1)).collect();
+    let text = format!("{links}.set a500, 5\n.long a0\n");
+    let output = assemble(&options(OutputType::Obj), "chain.s", text.into_bytes());
+    assert!(!output.failed());
+    let bytes = wavemill_asm::elf::write(&output).unwrap();
+    assert!(bytes.windows(4).any(|w| w == 505u32.to_le_bytes()));
+}
+
+#[test]
+fn include_bombs_end() {
+    let directory = scratch("bomb");
+    for level in 0..7 {
+        let line = format!(".include \"level{}.s\"\n", level + 1);
+        std::fs::write(directory.join(format!("level{level}.s")), line.repeat(10)).unwrap();
+    }
+    std::fs::write(directory.join("level7.s"), "\n").unwrap();
+    let mut options = options(OutputType::Obj);
+    options.include_paths.push(directory);
+    let messages = refused(&options, ".include \"level0.s\"\n".into());
+    assert!(messages.contains("more than 50000 files are included"), "{messages:.2000}");
+}
+
+#[test]
+fn a_small_source_has_no_large_output() {
+    let directory = scratch("incbin");
+    std::fs::write(directory.join("data"), vec![1; 64 << 20]).unwrap();
+    let mut options = options(OutputType::Obj);
+    options.include_paths.push(directory);
+    let messages = refused(&options, ".incbin \"data\"\n".repeat(100));
+    assert!(messages.contains("incbin file 'data' is too large"), "{messages:.2000}");
+}
+
+#[test]
+fn a_confined_source_reads_below_its_directory_only() {
+    let directory = scratch("confined");
+    let inside = directory.join("inside");
+    std::fs::create_dir_all(&inside).unwrap();
+    std::fs::write(directory.join("secret"), "secret").unwrap();
+    std::fs::write(inside.join("open"), "open").unwrap();
+    let link = inside.join("link");
+    let _ = std::fs::remove_file(&link);
+    std::os::unix::fs::symlink("../secret", &link).unwrap();
+    let mut options = options(OutputType::Obj);
+    options.include_paths.push(inside.clone());
+    options.confine = Some(inside.clone());
+    let output = assemble(&options, "k.s", b".incbin \"open\"\n".to_vec());
+    assert!(!output.failed());
+    let absolute = directory.join("secret").display().to_string();
+    for file in ["../secret", "link", &absolute, "/etc/passwd"] {
+        for directive in ["include", "incbin"] {
+            let messages = refused(&options, format!(".{directive} \"{file}\"\n"));
+            let expected =
+                format!("{directive} file '{file}' does not lie below the directory of the source");
+            assert!(messages.contains(&expected), "{messages}");
+        }
+    }
+}
