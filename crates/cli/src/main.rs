@@ -18,6 +18,7 @@ mod inspect;
 mod isa;
 mod json;
 mod link;
+mod lint;
 mod manual;
 mod mc;
 mod output;
@@ -62,6 +63,8 @@ enum Command {
     Disasm(disasm::Disasm),
     /// Take the code objects out of an offload bundle or a HIP program
     Unbundle(unbundle::Unbundle),
+    /// Find missing waits and wait states on all paths through code
+    Lint(lint::Lint),
     /// Look instructions up
     #[command(subcommand)]
     Isa(isa::Isa),
@@ -89,6 +92,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Disasm(args) => disasm::run(&args),
         Command::Unbundle(args) => unbundle::run(&args),
+        Command::Lint(args) => lint::run(&args),
         Command::Isa(command) => isa::run(command),
         Command::Run(args) => run::run(*args),
         Command::Eval(args) => eval::run(&args),

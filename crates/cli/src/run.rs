@@ -6,7 +6,7 @@ mod npy;
 mod print;
 mod report;
 mod show;
-mod source;
+pub mod source;
 
 use args::{ArgSpec, Buffer};
 use clap::Args;

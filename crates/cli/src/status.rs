@@ -2,3 +2,6 @@
 
 /// What ran on the GPU faulted.
 pub const FAULT: u8 = 3;
+
+/// A check found something in code that was read or ran well.
+pub const FINDINGS: u8 = 5;

@@ -351,6 +351,8 @@ flags! {
     APPROX = 30, "approx";
     /// SCC (gfx90a) is not encoded: the atomic is never system coherent.
     NOSCC = 29, "noscc";
+    /// A dot product, whose result is forwarded to its own kind only (gfx90a).
+    DOT = 31, "dot";
 }
 
 /// State an instruction reads or writes without naming it.
@@ -544,6 +546,8 @@ pub struct Row {
     pub flow: Flow,
     /// What it does to caches: bits of [`cache`].
     pub cache: u16,
+    /// Passes of four cycles that a matrix instruction takes (manual 7.2); 0 for others.
+    pub passes: u8,
     /// Section of the MI200 manual, or empty.
     pub section: &'static str,
 }

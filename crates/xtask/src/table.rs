@@ -25,6 +25,7 @@ pub struct Line {
     pub mem: Option<Mem>,
     pub flow: Flow,
     pub cache: u16,
+    pub passes: u8,
     pub section: String,
 }
 
@@ -93,6 +94,7 @@ fn row(line: &str, enc: Enc, section: &str, default: &str) -> Result<Line, Strin
         mem: None,
         flow: Flow::Next,
         cache: 0,
+        passes: 0,
         section: section.to_owned(),
     };
     for word in default.split_whitespace().chain(next("attribute")?.split_whitespace()) {
@@ -211,6 +213,7 @@ fn attribute(l: &mut Line, word: &str) -> Result<(), String> {
             l.flow = flow.ok_or_else(|| format!("no way to go on `{value}`"))?;
         }
         "neg" => l.neg = number()?,
+        "passes" => l.passes = number()?,
         "sext" => l.sext = number()?,
         "section" => l.section = value.to_owned(),
         "addr" => {
@@ -283,9 +286,9 @@ pub fn emit(lines: &[Line]) -> String {
          #[allow(clippy::too_many_arguments)]\n\
          const fn r(\n    name: &'static str,\n    op: Op,\n    enc: Enc,\n    opcode: [u16; 8],\n    operands: &'static [Operand],\n    \
          flags: u32,\n    neg_sext: (u8, u8),\n    addr: u16,\n    reads_writes: (u16, u16),\n    counters: u16,\n    \
-         mem: Option<Mem>,\n    flow_cache: (Flow, u16),\n    section: &'static str,\n) -> Row {\n    Row {\n        name, op, enc, opcode, operands, flags, neg: neg_sext.0, \
+         mem: Option<Mem>,\n    flow_cache_passes: (Flow, u16, u8),\n    section: &'static str,\n) -> Row {\n    Row {\n        name, op, enc, opcode, operands, flags, neg: neg_sext.0, \
          sext: neg_sext.1, addr,\n        reads: reads_writes.0, writes: reads_writes.1, counters, mem,\n        \
-         flow: flow_cache.0, cache: flow_cache.1, section,\n    }\n}\n\n",
+         flow: flow_cache_passes.0, cache: flow_cache_passes.1, passes: flow_cache_passes.2, section,\n    }\n}\n\n",
     );
     let _ = writeln!(
         out,
@@ -311,7 +314,7 @@ pub fn emit(lines: &[Line]) -> String {
         };
         let _ = writeln!(
             out,
-            "    r({:?}, Op::{op}, {:?}, [{}], &[{}], {:#x}, ({}, {}), {:#x}, ({}, {}), {}, {mem}, (Flow::{:?}, {}), {:?}),",
+            "    r({:?}, Op::{op}, {:?}, [{}], &[{}], {:#x}, ({}, {}), {:#x}, ({}, {}), {}, {mem}, (Flow::{:?}, {}, {}), {:?}),",
             l.name,
             l.enc,
             opcode.join(", "),
@@ -325,6 +328,7 @@ pub fn emit(lines: &[Line]) -> String {
             l.counters,
             l.flow,
             l.cache,
+            l.passes,
             l.section
         );
     }

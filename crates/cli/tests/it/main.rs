@@ -3,6 +3,7 @@
 mod bench;
 mod eval;
 mod install;
+mod lint;
 mod objects;
 mod print;
 mod run;

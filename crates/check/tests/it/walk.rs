@@ -1,0 +1,89 @@
+//! A plain walk along paths of a program that keeps every operation under way, one by one, and lets each finish as late as
+//! its counter allows: slower than the analysis, and written without it.
+
+use wavemill_check::Program;
+use wavemill_isa::Flow;
+use wavemill_isa::info::{Counter, Queue, Reg, Waits};
+
+/// An operation under way.
+struct Operation {
+    counter: Counter,
+    queue: Queue,
+    by: u8,
+    loads: Vec<Reg>,
+    /// The same load also counts elsewhere: done there, it is done here.
+    twin: usize,
+}
+
+/// Paths tried, and their lengths.
+const PATHS: u32 = 24;
+const STEPS: usize = 3_000;
+
+/// The address of a step that uses a register too early, on some path that passes `through`.
+pub fn walk(program: &Program, through: u64) -> Option<u64> {
+    let mut random = through | 1;
+    for _ in 0..PATHS {
+        let mut at = *program.entries.first()?;
+        let mut under_way: Vec<Operation> = Vec::new();
+        let mut passed = false;
+        for number in 0..STEPS {
+            let step = &program.steps[at];
+            passed |= step.at == through;
+            let touched: Vec<Reg> = step.info.reads().flat_map(|u| u.regs()).collect();
+            if passed && under_way.iter().any(|o| o.loads.iter().any(|r| touched.contains(r))) {
+                return Some(step.at);
+            }
+            if let Some(waits) = step.info.waits() {
+                for counter in Counter::ALL {
+                    if let Some(n) = waits.count(counter, program.target.level()) {
+                        finish(&mut under_way, counter, n);
+                    }
+                }
+            }
+            if step.info.flow() == Flow::Call {
+                under_way.clear();
+            }
+            let memory = step.info.raises().any(|r| r.counter != Counter::Exp);
+            for raise in step.info.raises().filter(|_| memory) {
+                let queue = match (raise.queue, raise.counter) {
+                    (Queue::Flat, Counter::Vm) => Queue::Vector,
+                    (Queue::Flat, _) => Queue::Lds,
+                    (queue, _) => queue,
+                };
+                let loads = step.info.writes().filter(|u| u.role.is_some()).flat_map(|u| u.regs()).collect();
+                under_way.push(Operation {
+                    counter: raise.counter,
+                    queue,
+                    by: raise.by,
+                    loads,
+                    twin: number,
+                });
+            }
+            // A counter cannot hold more than its maximum.
+            let most = Waits::none(program.target.level());
+            finish(&mut under_way, Counter::Vm, most.vm);
+            finish(&mut under_way, Counter::Lgkm, most.lgkm);
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            match step.next[..] {
+                [] => break,
+                [one] => at = one,
+                ref several => at = several[(random >> 33) as usize % several.len()],
+            }
+        }
+    }
+    None
+}
+
+/// The counter is at most `n` now: what must be done for that to be so, is done.
+fn finish(under_way: &mut Vec<Operation>, counter: Counter, n: u8) {
+    let mut done = Vec::new();
+    for (i, o) in under_way.iter().enumerate().filter(|(_, o)| o.counter == counter) {
+        let later = under_way[i + 1..].iter().filter(|l| l.counter == counter && l.queue == o.queue);
+        let after: u32 = later.map(|l| u32::from(l.by)).sum();
+        let in_order = o.queue.in_order() && after >= u32::from(n);
+        if n == 0 || in_order {
+            done.push(o.twin);
+        }
+    }
+    under_way.retain(|o| !done.contains(&o.twin));
+}
