@@ -133,8 +133,8 @@ impl Setup {
                 | get("float_round_mode_16_64") << mode::ROUND64_SHIFT
                 | get("float_denorm_mode_32") << mode::DENORM32_SHIFT
                 | get("float_denorm_mode_16_64") << mode::DENORM64_SHIFT
-                | get("enable_dx10_clamp") * mode::DX10_CLAMP
-                | get("enable_ieee_mode") * mode::IEEE
+                | (get("enable_dx10_clamp") * mode::DX10_CLAMP)
+                | (get("enable_ieee_mode") * mode::IEEE)
                 | EXCEPTIONS
                     .iter()
                     .enumerate()
@@ -180,8 +180,8 @@ impl Setup {
             sgprs: ((get("granulated_wavefront_sgpr_count") + 1) * 8)
                 .next_multiple_of(Limits::of(target.cpu).sgpr_alloc_granule),
             mode: get("float_mode") & 0xff
-                | get("enable_dx10_clamp") * mode::DX10_CLAMP
-                | get("enable_ieee_mode") * mode::IEEE
+                | (get("enable_dx10_clamp") * mode::DX10_CLAMP)
+                | (get("enable_ieee_mode") * mode::IEEE)
                 | (get("enable_exception") | get("enable_exception_msb") << 7) << mode::EXCP_EN_SHIFT,
             group_bytes: get("workgroup_group_segment_byte_size"),
             private_bytes: get("workitem_private_segment_byte_size"),
