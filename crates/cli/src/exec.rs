@@ -13,6 +13,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
+use wavemill_device::EngineKind;
 use wavemill_runtime::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\
@@ -46,8 +47,8 @@ pub struct Exec {
     /// How many of them
     #[arg(long, value_name = "N", env = "WAVEMILL_GPUS", default_value_t = 1)]
     gpus: usize,
-    /// What executes waves: interp
-    #[arg(long, value_name = "NAME")]
+    /// What executes waves: interp, or plain, which goes lane by lane and is slow
+    #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
     engine: Option<String>,
     /// Host threads for each GPU (default: all)
     #[arg(long, value_name = "N")]
@@ -120,9 +121,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if !(1..=MOST_GPUS).contains(&args.gpus) {
         return Err(format!("--gpus {}: there can be 1 to {MOST_GPUS}", args.gpus));
     }
-    if let Some(engine) = args.engine.as_deref().filter(|e| *e != "interp") {
-        return Err(format!("no engine `{engine}`: there is interp"));
-    }
+    let engine = args.engine.as_deref().map(EngineKind::named).transpose()?;
     let runtime = Runtime::find()?;
     let mut path = runtime.path().as_os_str().to_owned();
     if let Some(more) = std::env::var_os("LD_LIBRARY_PATH").filter(|v| !v.is_empty()) {
@@ -135,8 +134,8 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     let mut command = Command::new(program);
     command.args(arguments).env("LD_LIBRARY_PATH", path);
     command.env("WAVEMILL_GPU", gpu).env("WAVEMILL_GPUS", args.gpus.to_string());
-    if let Some(engine) = &args.engine {
-        command.env("WAVEMILL_ENGINE", engine);
+    if let Some(engine) = engine {
+        command.env("WAVEMILL_ENGINE", engine.name());
     }
     if let Some(threads) = args.threads {
         command.env("WAVEMILL_THREADS", threads.to_string());

@@ -18,7 +18,7 @@ use wavemill_console as console;
 use wavemill_device::kernarg::{self, Value};
 use wavemill_device::run::Launch;
 use wavemill_device::traps::TrapHandler;
-use wavemill_device::{Completion, Device, Kernel, Loaded, Options, loader};
+use wavemill_device::{Completion, Device, EngineKind, Kernel, Loaded, Options, loader};
 use wavemill_isa::Target;
 use wavemill_object::bundle;
 use wavemill_object::read::File;
@@ -92,8 +92,8 @@ pub struct Run {
     /// The GPU's processor (default: the one the code is for)
     #[arg(long, value_name = "NAME")]
     gpu: Option<String>,
-    /// What executes waves: interp
-    #[arg(long, value_name = "NAME")]
+    /// What executes waves: interp, or plain, which goes lane by lane and is slow
+    #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
     engine: Option<String>,
     /// Host threads (default: all)
     #[arg(long, value_name = "N")]
@@ -218,9 +218,7 @@ fn unbundle(run: &Run, file: &[u8]) -> Result<Vec<u8>, String> {
 
 fn perform(run: Run) -> Result<bool, String> {
     let (run, data, target) = open(run)?;
-    if let Some(engine) = run.engine.as_deref().filter(|e| *e != "interp") {
-        return Err(format!("no engine `{engine}`: there is interp"));
-    }
+    let engine = run.engine.as_deref().map(EngineKind::named).transpose()?.unwrap_or_default();
     let timeout = match run.timeout {
         Some(t) => Some(
             Duration::try_from_secs_f64(t)
@@ -257,6 +255,7 @@ fn perform(run: Run) -> Result<bool, String> {
         threads: run.threads.unwrap_or(0),
         deterministic: run.deterministic,
         bounds: run.bounds.map_or_else(Default::default, Into::into),
+        engine,
     };
     let device = Device::new(target, &options);
     let shown = run.file.display().to_string();

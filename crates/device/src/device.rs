@@ -2,6 +2,7 @@
 //!
 //! What it does with a packet is in [`crate::dispatch`].
 
+use crate::engine::EngineKind;
 use crate::hold::Controller;
 use crate::kernel::Kernel;
 use crate::loader::{self, LoadError, Loaded};
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_isa::Target;
-use wavemill_wave::{Bounds, Engine, Global, Interp, Watch};
+use wavemill_wave::{Bounds, Engine, Global, Watch};
 
 /// How a device shall work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,6 +25,8 @@ pub struct Options {
     pub deterministic: bool,
     /// How exactly accesses are held to allocations.
     pub bounds: Bounds,
+    /// What executes waves.
+    pub engine: EngineKind,
 }
 
 /// The code objects that are loaded.
@@ -54,9 +57,9 @@ pub struct Device {
 }
 
 impl Device {
-    /// A device with the interpreter.
+    /// A device with the engine that the options name.
     pub fn new(target: Target, options: &Options) -> Device {
-        Device::with_engine(target, Arc::new(Interp::new(target)), options)
+        Device::with_engine(target, options.engine.make(target), options)
     }
 
     /// A device with an engine of one's own.
@@ -109,6 +112,11 @@ impl Device {
     /// Its memory.
     pub fn memory(&self) -> &Arc<Allocations> {
         &self.memory
+    }
+
+    /// The name of what executes waves.
+    pub fn engine_name(&self) -> &'static str {
+        self.engine.name()
     }
 
     /// Host threads that run work-groups.

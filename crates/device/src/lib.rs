@@ -19,6 +19,7 @@ pub mod aql;
 pub mod control;
 pub mod device;
 pub mod dispatch;
+pub mod engine;
 pub mod fault;
 mod group;
 pub mod hold;
@@ -40,6 +41,7 @@ pub mod traps;
 
 pub use device::{Device, Options};
 pub use dispatch::{Completion, DispatchError, Request};
+pub use engine::EngineKind;
 pub use kernel::Kernel;
 pub use loader::{LoadError, LoadErrorKind, Loaded};
 pub use memory::{Allocations, Region, Use};

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use wavemill_device::{Options, Profile};
+use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_isa::Target;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
 use wavemill_runtime::heap::Gpus;
@@ -19,7 +19,7 @@ use wavemill_runtime::queue::{QueueRef, SoftQueue};
 use wavemill_runtime::signal::Signal;
 use wavemill_runtime::svm::Svm;
 use wavemill_runtime::system::{Setup, System};
-use wavemill_wave::{Bounds, Interp};
+use wavemill_wave::Bounds;
 
 /// Things by handle. Handles are never used twice, so that a destroyed one is not taken for another.
 pub struct Table<T> {
@@ -281,9 +281,7 @@ fn setup() -> std::result::Result<Setup, String> {
     let profile =
         Profile::named(&name).ok_or_else(|| format!("WAVEMILL_GPU={name}: there is no such GPU"))?;
     let target = profile.target().ok_or_else(|| format!("WAVEMILL_GPU={name}: there is no such GPU"))?;
-    if let Some(engine) = var("WAVEMILL_ENGINE").filter(|e| e != "interp") {
-        return Err(format!("WAVEMILL_ENGINE={engine}: there is interp"));
-    }
+    let engine = EngineKind::from_environment()?;
     // As with a GPU: what is on the last page of an allocation can be accessed.
     let bounds = match var("WAVEMILL_BOUNDS").as_deref() {
         None | Some("page") => Bounds::Page,
@@ -294,8 +292,13 @@ fn setup() -> std::result::Result<Setup, String> {
         profile,
         target,
         gpus: number("WAVEMILL_GPUS")?.unwrap_or(1),
-        options: Options { threads: number("WAVEMILL_THREADS")?.unwrap_or(0), deterministic: false, bounds },
-        engine: Box::new(|target| Arc::new(Interp::new(target))),
+        options: Options {
+            threads: number("WAVEMILL_THREADS")?.unwrap_or(0),
+            engine,
+            bounds,
+            ..Options::default()
+        },
+        engine: Box::new(move |target| engine.make(target)),
         journal: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
     })
 }

@@ -7,6 +7,7 @@ use wavemill_asm::disasm::Disassembler;
 use wavemill_isa::row::{self, Enc, Form, Role};
 use wavemill_isa::target::processor;
 use wavemill_isa::{Inst, Level, ROWS, Target};
+use wavemill_plain::Plain;
 use wavemill_testing::Random;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
 
@@ -170,17 +171,19 @@ enum Failure {
 const CODE: usize = 64;
 pub(crate) const ENDPGM: u32 = 0xbf81_0000;
 
-/// The interpreter of a processor, on every back end of this host, with a disassembler for its messages.
+/// The engines for a processor, the interpreter on every back end of this host, with a disassembler for its messages.
 pub(crate) struct Bench {
     pub target: Target,
-    pub engines: Vec<Interp>,
+    pub engines: Vec<Box<dyn Engine>>,
     pub disassembler: Disassembler,
 }
 
 impl Bench {
     pub fn new(cpu: &str) -> Bench {
         let target = Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")));
-        let engines = Simd::available().into_iter().map(|s| Interp::with_simd(target, s)).collect();
+        let interp = |simd| Box::new(Interp::with_simd(target, simd)) as Box<dyn Engine>;
+        let mut engines: Vec<_> = Simd::available().into_iter().map(interp).collect();
+        engines.push(Box::new(Plain::new(target)));
         Bench { target, engines, disassembler: Disassembler::new(target) }
     }
 }

@@ -12,7 +12,7 @@ use wavemill_asm::{Options, OutputType, assemble};
 use wavemill_isa::row::{Enc, Form, Role};
 use wavemill_isa::{Level, ROWS, Row, Target};
 use wavemill_testing::Random;
-use wavemill_wave::{Engine, Event, GroupShared, Memory, Shape, Wave};
+use wavemill_wave::{Event, GroupShared, Memory, Shape, Wave};
 
 const NEAR: Round = Round::NearestTiesToEven;
 /// Registers of each kind: A and B lie in the first sixteen, C and D behind them.

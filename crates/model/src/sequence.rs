@@ -8,7 +8,7 @@ use crate::{State, excluded_row, execute};
 use wavemill_isa::row::{Enc, Form, Role, Row, flag};
 use wavemill_isa::{Inst, Level};
 use wavemill_testing::Random;
-use wavemill_wave::{Engine, Event, GroupShared, Memory};
+use wavemill_wave::{Event, GroupShared, Memory};
 
 /// Instructions of a sequence at most.
 const LONGEST: u64 = 12;

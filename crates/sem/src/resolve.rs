@@ -220,11 +220,13 @@ impl Resolver {
                 }
                 Role::Sdst => out.sdst = code as u8,
                 Role::Vcc if o.access == Access::Read => {
-                    out.carry = if inst.form == Form::Vop3 { code as u8 } else { regs::VCC as u8 };
+                    // The field has nine bits, but scalar registers are named by seven.
+                    out.carry = if inst.form == Form::Vop3 { code as u8 & 127 } else { regs::VCC as u8 };
                 }
                 Role::Vcc => {
                     out.sdst = match inst.form {
-                        Form::Vop3 => code as u8,
+                        // VOPC's field has eight bits, but scalar registers are named by seven.
+                        Form::Vop3 => code as u8 & 127,
                         Form::Sdwa
                             if row.enc == Enc::Vopc
                                 && self.level().is_gfx9()

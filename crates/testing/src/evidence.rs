@@ -10,7 +10,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 use wavemill_isa::{Enc, Level};
 use wavemill_wave::observe::{Control, Instruction, Observer};
-use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Wave, mode};
+use wavemill_wave::{Engine, Event, GroupShared, Memory, Wave, mode};
 
 /// The file, and what is there already.
 struct Record {
@@ -68,15 +68,15 @@ pub fn witness(test: &str) -> Option<Arc<dyn Observer>> {
     Some(Arc::new(Witness(test.into())))
 }
 
-/// The interpreter with a [`witness`] for every wave.
+/// An engine with a [`witness`] for every wave.
 pub struct Witnessed {
-    engine: Interp,
+    engine: Arc<dyn Engine>,
     witness: Option<Arc<dyn Observer>>,
 }
 
 impl Witnessed {
-    /// An interpreter for a test.
-    pub fn new(engine: Interp, test: &str) -> Witnessed {
+    /// An engine for a test.
+    pub fn new(engine: Arc<dyn Engine>, test: &str) -> Witnessed {
         Witnessed { engine, witness: witness(test) }
     }
 }

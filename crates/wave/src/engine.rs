@@ -11,6 +11,11 @@ pub trait Engine: Send + Sync {
     /// instructions after which a wave is preempted (checked where blocks end, so a few more may run).
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event;
 
+    /// The name by which users know it.
+    fn name(&self) -> &'static str {
+        "custom"
+    }
+
     /// Forgets what was decoded from an address range: code was unloaded or overwritten.
     fn invalidate(&self, start: u64, len: u64);
 }

@@ -21,6 +21,7 @@ pub mod engine;
 pub mod group;
 mod guest;
 pub mod interp;
+pub mod layout;
 pub mod mem;
 pub mod observe;
 pub mod program;

@@ -113,13 +113,13 @@ impl State for Running<'_> {
     }
     fn time(&self) -> u64 {
         match self.wave.clock {
-            Clock::Instructions => self.wave.counters.total(),
+            Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
             Clock::Host => clock().as_nanos() as u64,
         }
     }
     fn real_time(&self) -> u64 {
         match self.wave.clock {
-            Clock::Instructions => self.wave.counters.total(),
+            Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
             Clock::Host => clock().as_nanos() as u64 / 40,
         }
     }

@@ -48,21 +48,22 @@ pub struct WaveId {
     pub wave: u32,
 }
 
-/// A wavefront.
+/// A wavefront. [`crate::layout`] says where its first fields are, down to `scc`.
 #[derive(Clone)]
+#[repr(C)]
 pub struct Wave {
     /// Address of the next instruction.
     pub pc: u64,
     /// Scalar registers by operand code: s0 up, FLAT_SCRATCH, XNACK_MASK, VCC, the trap temporaries, M0, EXEC.
     pub(crate) sgprs: [u32; 128],
-    /// Scalar condition code.
-    pub scc: bool,
     /// MODE register; see [`mode`].
     pub mode: u32,
     /// STATUS bits other than those derived from state (`wavemill_sem::hwreg::status` names them).
     pub status: u32,
     /// TRAPSTS (`wavemill_sem::hwreg::trapsts` names its bits).
     pub trapsts: u32,
+    /// Scalar condition code.
+    pub scc: bool,
     /// Float exceptions are gathered in TRAPSTS even while none of them traps. It costs time: whoever starts a wave
     /// asks for it when the program reads TRAPSTS.
     pub gather_exceptions: bool,
@@ -95,6 +96,8 @@ pub struct Wave {
     pub clock: Clock,
     /// Instructions executed since the wave was made.
     pub counters: Counters,
+    /// Instructions executed that an engine has not counted yet.
+    pub(crate) uncounted: u64,
     pub(crate) vgprs: Vec<Vgpr>,
     pub(crate) shape: Shape,
     pub(crate) level: Level,
@@ -131,6 +134,7 @@ impl Wave {
             scratch_bytes: 0,
             clock: Clock::Host,
             counters: Counters::default(),
+            uncounted: 0,
             vgprs: Vec::new(),
             shape,
             level: target.level(),
@@ -169,6 +173,7 @@ impl Wave {
         self.lds_bytes = 0;
         self.scratch_bytes = 0;
         self.counters = Counters::default();
+        self.uncounted = 0;
         self.ticket = None;
         self.set_exec(!0);
     }

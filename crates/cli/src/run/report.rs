@@ -38,11 +38,12 @@ pub fn json(
 ) -> String {
     let kernel = done.last().map_or("", |c| &c.kernel);
     let mut out = format!(
-        "{{\n  \"file\": {},\n  \"kernel\": {},\n  \"gpu\": {},\n  \"engine\": \"interp\",\n  \"threads\": {},\n  \
+        "{{\n  \"file\": {},\n  \"kernel\": {},\n  \"gpu\": {},\n  \"engine\": {},\n  \"threads\": {},\n  \
          \"grid\": {},\n  \"block\": {},\n  \"dispatches\": [",
         quoted(file),
         quoted(kernel),
         quoted(device.target().cpu.name),
+        quoted(device.engine_name()),
         device.threads(),
         list(grid),
         list(block)

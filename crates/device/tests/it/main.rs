@@ -32,7 +32,7 @@ where
 #[track_caller]
 pub fn witnessed(cpu: &str, threads: usize) -> Device {
     let target = Target::new(processor(cpu).unwrap());
-    let engine = Witnessed::new(Interp::new(target), std::panic::Location::caller().file());
+    let engine = Witnessed::new(Arc::new(Interp::new(target)), std::panic::Location::caller().file());
     Device::with_engine(target, Arc::new(engine), &Options { threads, ..Options::default() })
 }
 

@@ -16,9 +16,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use wavemill_device::kernarg::Value;
 use wavemill_device::run::Launch;
-use wavemill_device::{Device, Loaded, Options, Region, Use, loader};
+use wavemill_device::{Device, EngineKind, Loaded, Options, Region, Use, loader};
+use wavemill_isa::Target;
 pub use wavemill_testing::Random;
-use wavemill_wave::{Interp, Simd};
+use wavemill_wave::Engine;
 
 /// An argument of a kernel.
 pub enum Arg {
@@ -145,22 +146,29 @@ pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
     assert!(!names.is_empty() || !only.is_empty(), "no fixtures of {source}");
     let mut failures = Vec::new();
     for name in &names {
-        let case = load(name, 0, None);
-        if let Err(message) = test(&case) {
-            failures.push(format!("{name}: {message}"));
+        for engine in ENGINES {
+            let case = load(name, 0, engine);
+            if let Err(message) = test(&case) {
+                failures.push(format!("{name} on {}: {message}", case.device.engine_name()));
+            }
         }
     }
     assert!(failures.is_empty(), "{} of {} fail\n{}", failures.len(), names.len(), failures.join("\n"));
 }
 
-/// Loads a fixture for a device with so many threads (0: all) and, if said, kernels of a back end.
-pub fn load(name: &str, threads: usize, simd: Option<Simd>) -> Case {
+/// Makes an engine.
+pub type MakeEngine = fn(Target) -> Arc<dyn Engine>;
+
+/// Engines that every fixture runs on.
+const ENGINES: [MakeEngine; 2] = [|t| EngineKind::Interp.make(t), |t| EngineKind::Plain.make(t)];
+
+/// Loads a fixture for a device with so many threads (0: all) and an engine.
+pub fn load(name: &str, threads: usize, engine: impl Fn(Target) -> Arc<dyn Engine>) -> Case {
     let data = std::fs::read(directory().join(name)).unwrap();
     let file = wavemill_object::read::File::parse(&data).unwrap();
     let (_, target) = loader::target_of(&file).unwrap();
     let options = Options { threads, ..Options::default() };
-    let engine = Interp::with_simd(target, simd.unwrap_or_else(Simd::detect));
-    let device = Device::with_engine(target, Arc::new(engine), &options);
+    let device = Device::with_engine(target, engine(target), &options);
     let object = device.load(name, data.clone()).unwrap();
     Case { device, object, name: name.to_owned() }
 }

@@ -1,15 +1,22 @@
 //! Results do not depend on threads, SIMD kernels or the run.
 
 use super::*;
+use wavemill_wave::{Interp, Simd};
 
 /// Runs a kernel under every back end the host has and with one or more threads; all buffers must be the same.
 fn same_everywhere(fixture: &str, kernel: &str, grid: &[u32], block: &[u32], args: impl Fn() -> Vec<Arg>) {
     let mut first: Option<(Vec<Vec<u8>>, String)> = None;
+    type Make = Box<dyn Fn(Target) -> Arc<dyn Engine>>;
+    let mut engines: Vec<(&str, Make)> = Vec::new();
     for simd in Simd::available() {
+        engines.push((simd.name(), Box::new(move |target| Arc::new(Interp::with_simd(target, simd)))));
+    }
+    engines.push(("plain", Box::new(|target| EngineKind::Plain.make(target))));
+    for (name, engine) in engines {
         for threads in [1, 3] {
-            let case = load(fixture, threads, Some(simd));
+            let case = load(fixture, threads, &engine);
             let out = case.run(kernel, grid, block, args()).unwrap();
-            let how = format!("{} on {threads} threads", simd.name());
+            let how = format!("{name} on {threads} threads");
             match &first {
                 None => first = Some((out, how)),
                 Some((want, other)) => assert!(out == *want, "{kernel}: {how} differs from {other}"),

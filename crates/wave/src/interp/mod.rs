@@ -100,6 +100,10 @@ impl Interp {
 }
 
 impl Engine for Interp {
+    fn name(&self) -> &'static str {
+        "interp"
+    }
+
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
         let event = match wave.begin_run() {
             Some(event) => event,
@@ -247,7 +251,13 @@ impl Exec<'_> {
                     }
                     Ok(flow)
                 }
-                _ => self.execute(inst),
+                _ => {
+                    // What counts instructions is an instruction's place in the program, not in a block.
+                    self.wave.uncounted = i as u64;
+                    let flow = self.execute(inst);
+                    self.wave.uncounted = 0;
+                    flow
+                }
             };
             match flow {
                 // With another layout, the rest of the block means something else.

@@ -14,10 +14,10 @@
 //!
 //! Each file is a test by its own name; a file that is not in the list at the end, or no more there, fails one.
 
-use crate::harness::Machine;
+use crate::harness::{Machine, engines, target};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use wavemill_wave::{Event, Simd, Wave};
+use wavemill_wave::{Engine, Event, Wave};
 
 fn number(text: &str) -> u64 {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |d| (-1, d));
@@ -77,12 +77,13 @@ fn header<'a>(name: &str, text: &'a str) -> Vec<&'a str> {
     lines
 }
 
-fn run(path: &Path, text: &str, cpu: &str, simd: Simd) {
+fn run(path: &Path, text: &str, cpu: &str, (name, engine): (&str, Box<dyn Engine>)) {
     let header = header(&path.display().to_string(), text);
     let after = |key: &str| header.iter().filter_map(move |l| l.strip_prefix(key)).collect::<Vec<_>>();
     let lds = after("lds ").first().map_or(0, |n| number(n.trim()) as u32);
     let (_, test) = path.to_str().and_then(|p| p.split_once("tests/files/")).expect("a file of tests/files");
-    let mut machine = Machine::of(&format!("crates/wave/tests/files/{test}"), cpu, simd, text, lds);
+    let test = format!("crates/wave/tests/files/{test}");
+    let mut machine = Machine::with(&test, target(cpu), engine, text, lds);
     let mut wave = machine.wave();
     let mut buffers = HashMap::new();
     let pair =
@@ -97,7 +98,7 @@ fn run(path: &Path, text: &str, cpu: &str, simd: Simd) {
     for (register, list) in after("set ").into_iter().map(pair) {
         set(&mut wave, &register, &list);
     }
-    let at = format!("{} for {cpu} on {}", path.display(), simd.name());
+    let at = format!("{} for {cpu} on {name}", path.display());
     assert_eq!(machine.run(&mut wave), Event::End, "{at}");
     for (register, list) in after("expect ").into_iter().map(pair) {
         let value = values(&list);
@@ -128,15 +129,15 @@ fn run(path: &Path, text: &str, cpu: &str, simd: Simd) {
     }
 }
 
-/// Runs a file of `tests/files` on its processors with every back end.
+/// Runs a file of `tests/files` on its processors with every engine.
 fn check(file: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let cpus = text.lines().find_map(|l| l.strip_prefix("; cpu: ")).unwrap_or("gfx90a");
     assert!(text.lines().any(|l| l.starts_with("; expect ")), "{file} expects nothing");
     for cpu in cpus.split_whitespace() {
-        for simd in Simd::available() {
-            run(&path, &text, cpu, simd);
+        for engine in engines(target(cpu)) {
+            run(&path, &text, cpu, engine);
         }
     }
 }

@@ -4,6 +4,7 @@ pub use crate::chaos::{Random, target};
 use std::panic::Location;
 use std::sync::Arc;
 use wavemill_isa::target::Target;
+use wavemill_plain::Plain;
 use wavemill_testing::evidence;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Observer, Shape, Simd, Wave};
 
@@ -19,10 +20,18 @@ pub fn assemble(target: Target, name: &str, text: &str) -> Vec<u8> {
     object.sections.into_iter().find(|s| !s.data.is_empty()).expect("code").data
 }
 
-/// A program on one back end, with its memory.
+/// Every engine, with a name for messages: the interpreter with each back end, and the plain one.
+pub fn engines(target: Target) -> Vec<(&'static str, Box<dyn Engine>)> {
+    let interp = |s: Simd| (s.name(), Box::new(Interp::with_simd(target, s)) as Box<dyn Engine>);
+    let mut all: Vec<_> = Simd::available().into_iter().map(interp).collect();
+    all.push(("plain", Box::new(Plain::new(target))));
+    all
+}
+
+/// A program on one engine, with its memory.
 pub struct Machine {
     pub target: Target,
-    pub engine: Interp,
+    pub engine: Box<dyn Engine>,
     pub memory: Memory,
     pub group: GroupShared,
     code: Vec<u8>,
@@ -40,12 +49,16 @@ impl Machine {
     /// A program whose instructions are evidence of a test.
     pub fn of(test: &str, cpu: &str, simd: Simd, text: &str, lds: u32) -> Machine {
         let target = target(cpu);
+        Machine::with(test, target, Box::new(Interp::with_simd(target, simd)), text, lds)
+    }
+
+    /// The same on any engine.
+    pub fn with(test: &str, target: Target, engine: Box<dyn Engine>, text: &str, lds: u32) -> Machine {
         let mut code = assemble(target, "test.s", text);
         code.extend(assemble(target, "end.s", "s_endpgm"));
         let memory = Memory::new();
         // SAFETY: the code lives as long as the machine and is not changed.
         unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).unwrap() };
-        let engine = Interp::with_simd(target, simd);
         let (group, witness) = (GroupShared::new(lds), evidence::witness(test));
         Machine { target, engine, memory, group, code, witness, buffers: Vec::new() }
     }

@@ -3,7 +3,7 @@
 use crate::harness::{Machine, assemble, target};
 use crate::images::{Resource, memory};
 use wavemill_wave::hwreg::{mode, status, trapsts};
-use wavemill_wave::{Engine, Event, FaultKind, Simd, Watch, Wave};
+use wavemill_wave::{Event, FaultKind, Simd, Watch, Wave};
 
 const CPUS: [&str; 7] = ["gfx90a", "gfx908", "gfx906", "gfx900", "gfx803", "gfx701", "gfx600"];
 /// S_RFE_RESTORE_B64 and S_ENDPGM_SAVED came with GFX8.
