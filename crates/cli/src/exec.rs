@@ -26,6 +26,7 @@ program itself) gets Wavemill's in its place. Programs that start without `exec`
   WAVEMILL_THREADS    as --threads
   WAVEMILL_BOUNDS     as --bounds
   WAVEMILL_JSON       a file that gets a line of JSON for each dispatch
+  WAVEMILL_TRACE      as --trace
 
 A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
 the process.
@@ -60,6 +61,10 @@ pub struct Exec {
     /// Report the dispatches to a file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Write what happens around the GPUs to a file, a line of JSON each: dispatches, work-groups and waves that begin and
+    /// end, barriers, packets, signals, copies, memory that is allocated and freed
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
@@ -142,6 +147,12 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     if let Some(bounds) = args.bounds {
         command.env("WAVEMILL_BOUNDS", bounds.name());
+    }
+    if let Some(trace) = &args.trace {
+        // Lines are appended, by all processes of the program.
+        std::fs::File::create(trace).map_err(|e| format!("{}: {e}", trace.display()))?;
+        let trace = std::path::absolute(trace).map_err(|e| format!("{}: {e}", trace.display()))?;
+        command.env("WAVEMILL_TRACE", trace);
     }
     if args.json.is_some() {
         command.env("WAVEMILL_JSON", &lines);

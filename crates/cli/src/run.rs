@@ -13,10 +13,13 @@ use clap::Args;
 use handler::Handler;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use wavemill_console as console;
 use wavemill_device::kernarg::{self, Value};
+use wavemill_device::observe::Observers;
 use wavemill_device::run::Launch;
+use wavemill_device::trace::Trace;
 use wavemill_device::traps::TrapHandler;
 use wavemill_device::{Completion, Device, EngineKind, Kernel, Loaded, Options, loader};
 use wavemill_isa::Target;
@@ -111,6 +114,9 @@ pub struct Run {
     /// The same in every run: one thread, work-groups in order, clocks that count instructions
     #[arg(long)]
     deterministic: bool,
+    /// Write which work-groups and waves begin and end, and which barriers are released, to a file, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// Report to standard output as JSON
     #[arg(long)]
     json: bool,
@@ -140,6 +146,7 @@ impl Run {
             bounds: self.bounds.or(line.bounds),
             timeout: self.timeout.or(line.timeout),
             deterministic: self.deterministic || line.deterministic,
+            trace: self.trace.or(line.trace),
             json: self.json || line.json,
         }
     }
@@ -266,6 +273,11 @@ fn perform(run: Run) -> Result<bool, String> {
     let handler = run.trap_handler.as_ref().map(|h| h.load(&device, &object));
     let handler = handler.transpose().map_err(|e| format!("--trap-handler: {e}"))?;
 
+    let mut observers = Observers::default();
+    if let Some(path) = &run.trace {
+        let file = std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?;
+        observers.add(Arc::new(Trace::new(Box::new(std::io::BufWriter::new(file)))));
+    }
     let mut done: Vec<Completion> = Vec::new();
     let mut printed: Vec<String> = Vec::new();
     let mut buffers: Vec<Option<Buffer>> = Vec::new();
@@ -296,6 +308,7 @@ fn perform(run: Run) -> Result<bool, String> {
             dynamic_lds: run.lds.unwrap_or(0),
             values,
             timeout,
+            observers: observers.clone(),
         };
         let completion = console::launch(&device, kernel, &launch, &printer)?;
         text.end_line();

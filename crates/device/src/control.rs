@@ -1,6 +1,7 @@
 //! What whoever asks for a dispatch has to say about how it is run, and what he wants to know meanwhile.
 
 use crate::launch::Scratch;
+use crate::observe::Observers;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub struct Control<'a> {
     pub placed: &'a dyn Fn(&Scratch),
     /// Is called, at least once, when the dispatch takes longer than that.
     pub slow: Option<(Duration, &'a Callback)>,
+    /// Who looks on.
+    pub observers: &'a Observers,
     /// The host.
     pub host: Option<&'a Arc<dyn Host>>,
 }

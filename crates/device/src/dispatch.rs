@@ -10,6 +10,7 @@ use crate::fault::Report;
 use crate::kernel::Kernel;
 use crate::launch::{Addresses, Plan, SCRATCH_GRANULE, SCRATCH_MAX_GRANULES, Scratch, user_sgprs};
 use crate::memory::{Region, Use};
+use crate::observe::Observers;
 use crate::schedule::Job;
 use std::fmt;
 use std::sync::Arc;
@@ -95,7 +96,7 @@ impl Device {
 
     /// Runs a dispatch to its end.
     pub fn dispatch(&self, request: &Request) -> Result<Completion, DispatchError> {
-        self.dispatch_for(request, None)
+        self.dispatch_for(request, None, Observers::NONE)
     }
 
     /// Runs a dispatch to its end, for a host that its waves may want something of.
@@ -103,6 +104,7 @@ impl Device {
         &self,
         request: &Request,
         host: Option<&Arc<dyn Host>>,
+        observers: &Observers,
     ) -> Result<Completion, DispatchError> {
         let control = Control {
             stop: &Arc::default(),
@@ -111,6 +113,7 @@ impl Device {
             timed: true,
             placed: &|_| {},
             slow: None,
+            observers,
             host,
         };
         self.dispatch_with(request, &control)

@@ -68,13 +68,17 @@ impl Group {
         }
     }
 
-    /// Lets the waves go on that are at a barrier, when all have come there. Waves that ended do not keep others.
-    pub(crate) fn release_barrier(&mut self) {
+    /// Lets the waves go on that are at a barrier, when all have come there; true when some were. Waves that ended do not
+    /// keep others.
+    pub(crate) fn release_barrier(&mut self) -> bool {
         let count = |s: WaveState| self.states.iter().filter(|x| **x == s).count();
-        if count(WaveState::Barrier) + count(WaveState::Ended) == self.states.len() {
+        let waiting = count(WaveState::Barrier);
+        let release = waiting > 0 && waiting + count(WaveState::Ended) == self.states.len();
+        if release {
             let waiting = self.states.iter_mut().filter(|s| **s == WaveState::Barrier);
             waiting.for_each(|s| *s = WaveState::Ready);
         }
+        release
     }
 
     /// Every wave has ended.

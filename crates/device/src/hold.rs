@@ -9,7 +9,6 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
-use wavemill_wave::observe::{Access, Control, Counters, Instruction, Observer};
 use wavemill_wave::{Event, GroupShared, Memory, Wave, WaveId};
 
 /// Why a wave is held.
@@ -206,74 +205,5 @@ impl Controller {
     /// it, it waits at a barrier, or it has ended.
     pub fn step(&self, id: WaveId) -> Option<Event> {
         self.dispatches().iter().find_map(|d| d.step(&id))
-    }
-}
-
-/// Stops a wave after each instruction, and tells another observer everything.
-pub(crate) struct Stepper(pub(crate) Option<Arc<dyn Observer>>);
-
-impl Stepper {
-    fn tell(&self, what: impl FnOnce(&dyn Observer)) {
-        if let Some(observer) = &self.0 {
-            what(&**observer);
-        }
-    }
-}
-
-impl Observer for Stepper {
-    fn wave_started(&self, wave: &Wave) {
-        self.tell(|o| o.wave_started(wave));
-    }
-
-    fn wave_ended(&self, wave: &Wave, how: &Event) {
-        self.tell(|o| o.wave_ended(wave, how));
-    }
-
-    fn before(&self, wave: &Wave, instruction: &Instruction) -> Control {
-        // Whoever steps has been asked already.
-        self.tell(|o| _ = o.before(wave, instruction));
-        Control::Continue
-    }
-
-    fn after(&self, wave: &Wave, instruction: &Instruction) -> Control {
-        self.tell(|o| _ = o.after(wave, instruction));
-        Control::Stop
-    }
-
-    fn access(&self, wave: &Wave, access: &Access) -> Control {
-        self.tell(|o| _ = o.access(wave, access));
-        Control::Continue
-    }
-
-    fn counters_raised(&self, wave: &Wave, instruction: &Instruction, by: Counters) {
-        self.tell(|o| o.counters_raised(wave, instruction, by));
-    }
-
-    fn waited(&self, wave: &Wave, instruction: &Instruction, until: Counters) {
-        self.tell(|o| o.waited(wave, instruction, until));
-    }
-
-    fn barrier_reached(&self, wave: &Wave) {
-        self.tell(|o| o.barrier_reached(wave));
-    }
-
-    fn barrier_released(&self, wave: &Wave) {
-        self.tell(|o| o.barrier_released(wave));
-    }
-
-    fn exception(&self, wave: &Wave, instruction: &Instruction, trapsts: u32) {
-        self.tell(|o| o.exception(wave, instruction, trapsts));
-    }
-
-    fn trap(&self, wave: &Wave, instruction: &Instruction) {
-        self.tell(|o| o.trap(wave, instruction));
-    }
-
-    fn message(&self, wave: &Wave, instruction: &Instruction, message: u16, m0: u32) {
-        self.tell(|o| o.message(wave, instruction, message, m0));
-    }
-
-    fn stopped(&self, wave: &Wave, event: &Event) {
-        self.tell(|o| o.stopped(wave, event));
     }
 }

@@ -30,6 +30,7 @@ pub mod launch;
 mod lines;
 pub mod loader;
 pub mod memory;
+pub mod observe;
 mod pins;
 mod pool;
 pub mod profile;
@@ -37,6 +38,7 @@ pub mod reclaim;
 pub mod run;
 mod scan;
 pub mod schedule;
+pub mod trace;
 pub mod traps;
 
 pub use device::{Device, Options};

@@ -9,6 +9,7 @@ use crate::kernarg::{self, Hidden, Value};
 use crate::kernel::Kernel;
 use crate::launch::Addresses;
 use crate::memory::Use;
+use crate::observe::Observers;
 use std::sync::Arc;
 use std::time::Duration;
 use wavemill_object::limits::{Limits, SIMDS_PER_CU};
@@ -27,6 +28,8 @@ pub struct Launch {
     pub values: Vec<Value>,
     /// Time after which the dispatch is stopped.
     pub timeout: Option<Duration>,
+    /// Who looks on.
+    pub observers: Observers,
 }
 
 /// Sizes of a launch, as packets have them.
@@ -150,7 +153,7 @@ impl Device {
         queue.write(queue_at - packet_at + QueueImage::WRITE_DISPATCH_ID, &1u64.to_le_bytes());
         let addresses = Addresses { packet: packet_at, queue: queue_at, dispatch_id: 0 };
         let request = Request { packet, addresses, timeout: launch.timeout };
-        let done = self.dispatch_for(&request, services.host().as_ref());
+        let done = self.dispatch_for(&request, services.host().as_ref(), &launch.observers);
         services.finish();
         let mut done = done.map_err(|e| e.to_string())?;
         if let Some(report) = &mut done.fault {

@@ -12,15 +12,17 @@
 
 use crate::control::{Callback, Control, Host};
 use crate::group::Group;
-use crate::hold::{Controller, Dispatch, HoldReason, Stepper, WaveState, WaveStatus};
+use crate::hold::{Controller, Dispatch, HoldReason, WaveState, WaveStatus};
 use crate::launch::Plan;
 use crate::memory::Allocations;
+use crate::observe::{Observers, Relay};
 use crate::traps::DEBUGGER_TRAPS;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
+use wavemill_wave::observe::Observer;
 use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Memory, Order, Wave, WaveId};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
@@ -142,6 +144,9 @@ pub(crate) struct Job {
     host: Option<Arc<dyn Host>>,
     /// Who may hold its waves.
     controller: Option<Arc<Controller>>,
+    /// Who looks on, and what its waves get of them.
+    observers: Observers,
+    wave_observer: Option<Arc<dyn Observer>>,
     shared: Mutex<Shared>,
     idle: Condvar,
     /// Held waves may go on.
@@ -190,6 +195,8 @@ impl Job {
             told: AtomicBool::new(false),
             host: None,
             controller: None,
+            observers: Observers::default(),
+            wave_observer: None,
             shared: Mutex::default(),
             idle: Condvar::new(),
             resumed: Condvar::new(),
@@ -203,6 +210,8 @@ impl Job {
         self.priority = control.priority;
         self.slow = control.slow.map(|(after, tell)| (Instant::now() + after, tell.clone()));
         self.host = control.host.cloned();
+        self.observers = control.observers.clone();
+        self.wave_observer = self.observers.of_waves(self.plan.number);
         self
     }
 
@@ -217,12 +226,13 @@ impl Job {
         self.priority
     }
 
-    /// Tells the controller that there is a dispatch now.
+    /// Tells whoever wants to know that there is a dispatch now.
     pub(crate) fn begin(self: &Arc<Self>) {
         if let Some(controller) = &self.controller {
             let job: Arc<dyn Dispatch> = self.clone();
             controller.add(&job);
         }
+        self.observers.tell(|o| o.dispatch_started(&self.plan));
     }
 
     fn cpu_ns(&self) -> u64 {
@@ -328,6 +338,8 @@ impl Job {
         if let Some(controller) = &self.controller {
             controller.changed();
         }
+        let number = self.plan.number;
+        self.observers.tell(|o| o.dispatch_ended(number, outcome.waves, outcome.stop.is_none()));
         outcome
     }
 
@@ -426,7 +438,12 @@ impl Job {
         }
         for (i, wave) in group.waves.iter_mut().take(count as usize).enumerate() {
             plan.start(wave, group.id, group.size, i as u32, group.slot);
+            wave.observer.clone_from(&self.wave_observer);
         }
+        self.observers.tell(|o| {
+            o.group_started(plan.number, group.id);
+            group.waves.iter().take(count as usize).for_each(|w| o.wave_started(w.id));
+        });
         group.states.clear();
         group.states.resize(count as usize, WaveState::Ready);
         group.mark = 0;
@@ -531,6 +548,7 @@ impl Job {
                         }
                         local.counters.add(&wave.counters);
                         local.waves += 1;
+                        self.observers.tell(|o| o.wave_ended(wave.id));
                         progress = true;
                     }
                     Event::Barrier => {
@@ -577,9 +595,10 @@ impl Job {
                 host.turn_ended();
             }
             if group.is_over() {
+                self.observers.tell(|o| o.group_ended(self.plan.number, group.id));
                 return Ran::Finished;
             }
-            group.release_barrier();
+            self.release_barrier(group);
             if self.controller.is_some() && group.is_held() {
                 return Ran::Held;
             }
@@ -610,6 +629,13 @@ impl Job {
             _ => return None,
         };
         Some((reason, self.controller.as_ref()?))
+    }
+
+    /// Lets the waves go on that are at a barrier, when all have come there.
+    fn release_barrier(&self, group: &mut Group) {
+        if group.release_barrier() {
+            self.observers.tell(|o| o.barrier_released(self.plan.number, group.id));
+        }
     }
 
     /// Counts what the waves that have not ended have done.
@@ -740,7 +766,8 @@ impl Dispatch for Job {
             let wave = &mut group.waves[i];
             wave.resume();
             let observer = wave.observer.take();
-            wave.observer = Some(Arc::new(Stepper(observer.clone())));
+            let observers = observer.iter().cloned().collect();
+            wave.observer = Some(Arc::new(Relay { observers, steps: true }));
             let event = self.engine.run(wave, &group.shared, self.memory.memory(), 1);
             wave.observer = observer;
             match &event {
@@ -750,6 +777,7 @@ impl Dispatch for Job {
                         order.ended(wave.place);
                     }
                     ended = Some(wave.counters);
+                    self.observers.tell(|o| o.wave_ended(wave.id));
                 }
                 Event::Barrier => group.states[i] = WaveState::Barrier,
                 Event::Message { .. } => self.host.iter().for_each(|h| h.message()),
@@ -781,11 +809,12 @@ impl Job {
             Some((group, i))
         })?;
         let answer = f(group, i);
-        group.release_barrier();
+        self.release_barrier(group);
         // Those that were held as a whole, and are not any more.
         let free = shared.held.extract_if(.., |g| !g.is_held()).collect::<Vec<_>>();
         for group in free {
             if group.is_over() {
+                self.observers.tell(|o| o.group_ended(self.plan.number, group.id));
                 shared.spare.push(group);
             } else {
                 shared.parked.push_back(group);

@@ -4,10 +4,12 @@ use crate::abi::*;
 use crate::pool;
 use crate::runtime::runtime;
 use std::ffi::c_void;
+use wavemill_runtime::observe::{HostEvent, tell};
 
 /// Copies memory as `memmove` does, between addresses of the program or of GPUs.
 pub fn copy(to: u64, from: u64, size: usize) {
     let host = |address| runtime().map_or(address, |r| r.system.heap.host_address(address));
+    tell(HostEvent::Copied { to, from, bytes: size as u64 });
     copy_host(host(to), host(from), size);
 }
 

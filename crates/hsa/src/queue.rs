@@ -139,7 +139,7 @@ api! {
         }
         let gpu = runtime.gpu(agent)?;
         let on_error = Box::new(move |at: QueueRef, error: &QueueError| report(at, error, callback, data));
-        let request = QueueRequest { size, kind, on_error };
+        let request = QueueRequest { size, kind, on_error, observers: Default::default() };
         let at = runtime.system.create_queue(gpu, request).map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
         to.set(at.address())
     }

@@ -14,11 +14,13 @@ use wavemill_isa::Target;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
 use wavemill_runtime::heap::Gpus;
 use wavemill_runtime::journal::Journal;
+use wavemill_runtime::observe::ProcessObserver;
 use wavemill_runtime::platform::Gpu;
 use wavemill_runtime::queue::{QueueRef, SoftQueue};
 use wavemill_runtime::signal::Signal;
 use wavemill_runtime::svm::Svm;
 use wavemill_runtime::system::{Setup, System};
+use wavemill_runtime::trace::ProcessTrace;
 use wavemill_wave::Bounds;
 
 /// Things by handle. Handles are never used twice, so that a destroyed one is not taken for another.
@@ -299,6 +301,7 @@ fn setup() -> std::result::Result<Setup, String> {
             ..Options::default()
         },
         engine: Box::new(move |target| engine.make(target)),
+        observer: var("WAVEMILL_TRACE").map(|file| trace(&file)).transpose()?,
         journal: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
     })
 }
@@ -311,4 +314,11 @@ fn journal(path: &str) -> std::result::Result<Journal, String> {
         // A full disk must not stop the program.
         let _ = (&file).write_all(record.to_json().as_bytes());
     }))
+}
+
+/// Appends a line of JSON to a file for everything that happens around the GPUs.
+fn trace(path: &str) -> std::result::Result<Arc<dyn ProcessObserver>, String> {
+    let file = File::options().create(true).append(true).open(path);
+    let file = file.map_err(|e| format!("WAVEMILL_TRACE={path}: {e}"))?;
+    Ok(Arc::new(ProcessTrace::new(Box::new(file))))
 }

@@ -29,7 +29,7 @@ fn store(handle: SignalHandle, value: i64, silent: bool) {
     let Some(signal) = Signal::from_handle(handle.0) else { return };
     match signal.kind() {
         Some(Kind::User) => {
-            signal.value().store(value, SeqCst);
+            signal.update("store", |v| v.swap(value, SeqCst));
             if !silent {
                 signal.changed();
             }
@@ -43,18 +43,22 @@ fn store(handle: SignalHandle, value: i64, silent: bool) {
     }
 }
 
-fn update(handle: SignalHandle, change: impl FnOnce(&std::sync::atomic::AtomicI64) -> i64) -> i64 {
+fn update(
+    handle: SignalHandle,
+    operation: &'static str,
+    change: impl FnOnce(&std::sync::atomic::AtomicI64) -> i64,
+) -> i64 {
     let Some(signal) = Signal::from_handle(handle.0).filter(|s| s.kind() == Some(Kind::User)) else {
         return 0;
     };
-    let old = change(signal.value());
+    let old = signal.update(operation, change);
     signal.changed();
     old
 }
 
 fn load(handle: SignalHandle) -> i64 {
     match Signal::from_handle(handle.0) {
-        Some(signal) if signal.kind() == Some(Kind::User) => signal.value().load(SeqCst),
+        Some(signal) if signal.kind() == Some(Kind::User) => signal.load(),
         _ => 0,
     }
 }
@@ -83,40 +87,40 @@ in_all_orders! { hsa_signal_exchange_relaxed hsa_signal_exchange_scacquire hsa_s
     hsa_signal_exchange_screlease hsa_signal_exchange_release hsa_signal_exchange_scacq_screl
     hsa_signal_exchange_acq_rel =>
     /// Stores a value and returns the old one.
-    (handle: SignalHandle, value: i64) -> i64 { update(handle, |v| v.swap(value, SeqCst)) }
+    (handle: SignalHandle, value: i64) -> i64 { update(handle, "exchange", |v| v.swap(value, SeqCst)) }
 }
 in_all_orders! { hsa_signal_cas_relaxed hsa_signal_cas_scacquire hsa_signal_cas_acquire hsa_signal_cas_screlease
     hsa_signal_cas_release hsa_signal_cas_scacq_screl hsa_signal_cas_acq_rel =>
     /// Stores a value if the old one is as expected; returns the old one.
     (handle: SignalHandle, expected: i64, value: i64) -> i64 {
-        update(handle, |v| v.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|old| old))
+        update(handle, "cas", |v| v.compare_exchange(expected, value, SeqCst, SeqCst).unwrap_or_else(|old| old))
     }
 }
 in_all_orders! { hsa_signal_add_relaxed hsa_signal_add_scacquire hsa_signal_add_acquire hsa_signal_add_screlease
     hsa_signal_add_release hsa_signal_add_scacq_screl hsa_signal_add_acq_rel =>
     /// Adds to the value.
-    (handle: SignalHandle, value: i64) { update(handle, |v| v.fetch_add(value, SeqCst)); }
+    (handle: SignalHandle, value: i64) { update(handle, "add", |v| v.fetch_add(value, SeqCst)); }
 }
 in_all_orders! { hsa_signal_subtract_relaxed hsa_signal_subtract_scacquire hsa_signal_subtract_acquire
     hsa_signal_subtract_screlease hsa_signal_subtract_release hsa_signal_subtract_scacq_screl
     hsa_signal_subtract_acq_rel =>
     /// Subtracts from the value.
-    (handle: SignalHandle, value: i64) { update(handle, |v| v.fetch_sub(value, SeqCst)); }
+    (handle: SignalHandle, value: i64) { update(handle, "subtract", |v| v.fetch_sub(value, SeqCst)); }
 }
 in_all_orders! { hsa_signal_and_relaxed hsa_signal_and_scacquire hsa_signal_and_acquire hsa_signal_and_screlease
     hsa_signal_and_release hsa_signal_and_scacq_screl hsa_signal_and_acq_rel =>
     /// Keeps the bits of the value that are in another.
-    (handle: SignalHandle, value: i64) { update(handle, |v| v.fetch_and(value, SeqCst)); }
+    (handle: SignalHandle, value: i64) { update(handle, "and", |v| v.fetch_and(value, SeqCst)); }
 }
 in_all_orders! { hsa_signal_or_relaxed hsa_signal_or_scacquire hsa_signal_or_acquire hsa_signal_or_screlease
     hsa_signal_or_release hsa_signal_or_scacq_screl hsa_signal_or_acq_rel =>
     /// Sets bits of the value.
-    (handle: SignalHandle, value: i64) { update(handle, |v| v.fetch_or(value, SeqCst)); }
+    (handle: SignalHandle, value: i64) { update(handle, "or", |v| v.fetch_or(value, SeqCst)); }
 }
 in_all_orders! { hsa_signal_xor_relaxed hsa_signal_xor_scacquire hsa_signal_xor_acquire hsa_signal_xor_screlease
     hsa_signal_xor_release hsa_signal_xor_scacq_screl hsa_signal_xor_acq_rel =>
     /// Inverts bits of the value.
-    (handle: SignalHandle, value: i64) { update(handle, |v| v.fetch_xor(value, SeqCst)); }
+    (handle: SignalHandle, value: i64) { update(handle, "xor", |v| v.fetch_xor(value, SeqCst)); }
 }
 in_all_orders! { hsa_signal_wait_relaxed hsa_signal_wait_scacquire hsa_signal_wait_acquire =>
     /// Waits until the value meets a condition or time is over; returns the value.

@@ -2,6 +2,9 @@
 //! program itself that it has locked.
 
 use crate::ipc;
+use crate::observe::{HostEvent, observed, tell};
+
+pub use crate::observe::Origin;
 use memmap2::{MmapOptions, MmapRaw};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -40,17 +43,6 @@ impl Gpus {
     pub fn iter(self) -> impl Iterator<Item = usize> {
         (0..64).filter(move |&i| self.contains(i))
     }
-}
-
-/// Where memory comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Origin {
-    /// A pool: the number of the agent it belongs to, 0 for the host, and of the pool there.
-    Pool(usize, usize),
-    /// The program's own memory, locked.
-    Locked,
-    /// Another process's memory.
-    Ipc,
 }
 
 /// What is known about an address.
@@ -133,7 +125,10 @@ impl Heap {
             .filter(|&n| n > 0 && n <= isize::MAX as usize)
             .and_then(|n| MmapOptions::new().len(n).no_reserve_swap().map_anon().ok())
             .ok_or_else(|| MemoryError(format!("no {len} bytes of memory")))?;
-        self.adopt(MmapRaw::from(map), origin, usage, gpus)
+        observed(
+            || self.adopt(MmapRaw::from(map), origin, usage, gpus),
+            |made| Some(HostEvent::Allocated { address: *made.as_ref().ok()?, bytes: len, origin }),
+        )
     }
 
     /// Takes memory over that was mapped elsewhere.
@@ -186,6 +181,10 @@ impl Heap {
 
     /// Frees the block that starts here; false when there is none.
     pub fn free(&self, start: u64) -> bool {
+        observed(|| self.remove(start), |freed| freed.then_some(HostEvent::Freed { address: start }))
+    }
+
+    fn remove(&self, start: u64) -> bool {
         let removed = {
             let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
             match blocks.get(&start) {
@@ -243,6 +242,8 @@ impl Heap {
         let mut block = Block { info, usage: Use::Host, name, backing: Backing::Reserved(map), locks: 1 };
         self.show(&mut block, gpus)?;
         blocks.insert(start, block);
+        drop(blocks);
+        tell(HostEvent::Locked { host, address: start, bytes: len });
         Ok(start)
     }
 
@@ -256,6 +257,8 @@ impl Heap {
         if last && let Some(mut block) = blocks.remove(&start) {
             self.hide(&mut block, Gpus(!0));
         }
+        drop(blocks);
+        tell(HostEvent::Unlocked { host });
         true
     }
 

@@ -5,7 +5,8 @@
 //! memory, [`processor`] the threads that take its packets, [`packet`] what these do. [`signal`] is what host and device
 //! code wait for; `waiters` wakes threads that sleep on words which waves change. [`heap`] and [`svm`] are the memory
 //! that programs allocate and share, [`executable`] code objects with their symbols, [`reactor`] does things when signals
-//! say so, [`journal`] tells about every dispatch. The C face of all this is crate `hsa`.
+//! say so, [`journal`] tells about every dispatch, [`observe`] about everything the host
+//! does, too. The C face of all this is crate `hsa`.
 
 pub mod agent;
 mod arena;
@@ -13,6 +14,7 @@ pub mod executable;
 pub mod heap;
 mod ipc;
 pub mod journal;
+pub mod observe;
 pub mod packet;
 pub mod platform;
 pub mod processor;
@@ -21,4 +23,5 @@ pub mod reactor;
 pub mod signal;
 pub mod svm;
 pub mod system;
+pub mod trace;
 mod waiters;

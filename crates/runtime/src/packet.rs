@@ -13,6 +13,7 @@ use wavemill_device::control::{Callback, Control};
 use wavemill_device::dispatch::{DispatchError, Request};
 use wavemill_device::fault::Report;
 use wavemill_device::launch::Addresses;
+use wavemill_device::observe::Observers;
 use wavemill_device::schedule::Cause;
 
 /// What stops a queue.
@@ -36,6 +37,7 @@ pub(crate) struct Context<'a> {
     /// Compute units that may be used.
     pub(crate) units: u32,
     pub(crate) priority: u32,
+    pub(crate) observers: &'a Observers,
     /// Is called when a kernel takes longer than that.
     pub(crate) slow: (Duration, &'a Callback),
 }
@@ -186,6 +188,7 @@ fn dispatch(context: &Context<'_>, bytes: &[u8; PACKET_SIZE], address: u64, inde
         units: context.units,
         priority: context.priority,
         slow: Some(context.slow),
+        observers: context.observers,
         host: Some(platform.host()),
         timed: platform.keeps_journal(),
         placed: &|scratch| {

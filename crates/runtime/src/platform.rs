@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use wavemill_device::Device;
 use wavemill_device::control::Host;
 use wavemill_device::memory::{MemoryError, Use};
+use wavemill_device::observe::Observers;
 use wavemill_device::reclaim::Reclaimer;
 
 /// One GPU of a system.
@@ -26,11 +27,17 @@ pub struct Platform {
     host: Arc<dyn Host>,
     ids: AtomicU64,
     journal: Option<Journal>,
+    observers: Observers,
 }
 
 impl Platform {
-    pub(crate) fn new(gpus: Vec<Arc<Gpu>>, reclaimer: Arc<Reclaimer>, journal: Option<Journal>) -> Platform {
-        Platform { gpus, reclaimer, host: Arc::new(WaitersHost), ids: AtomicU64::new(0), journal }
+    pub(crate) fn new(
+        gpus: Vec<Arc<Gpu>>,
+        reclaimer: Arc<Reclaimer>,
+        journal: Option<Journal>,
+        observers: Observers,
+    ) -> Platform {
+        Platform { gpus, reclaimer, host: Arc::new(WaitersHost), ids: AtomicU64::new(0), journal, observers }
     }
 
     /// Lets all GPUs access memory.
@@ -67,6 +74,11 @@ impl Platform {
     /// Who wakes threads that sleep on what waves store.
     pub(crate) fn host(&self) -> &Arc<dyn Host> {
         &self.host
+    }
+
+    /// Who looks on while dispatches of any queue run.
+    pub(crate) fn observers(&self) -> &Observers {
+        &self.observers
     }
 
     /// Whether somebody wants to know about dispatches.

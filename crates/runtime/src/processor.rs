@@ -2,6 +2,7 @@
 //!
 //! The queue's memory is in [`crate::queue`], what packets do in [`crate::packet`].
 
+use crate::observe::{HostEvent, tell};
 use crate::packet::{self, Outcome, QueueError};
 use crate::platform::{Gpu, Platform};
 use crate::queue::{ASLEEP, DOORBELL, MIN_SIZE, QueueRef, Ring, header_at, place, release};
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use wavemill_device::aql::{BARRIER_BIT, PACKET_SIZE, QueueImage, packet_type};
 use wavemill_device::control::{Callback, NORMAL_PRIORITY};
 use wavemill_device::memory::MemoryError;
+use wavemill_device::observe::Observers;
 use wavemill_object::limits::{Limits, SIMDS_PER_CU};
 use wavemill_wave::GroupShared;
 
@@ -39,6 +41,8 @@ pub struct QueueRequest {
     pub kind: u32,
     /// Whom to tell about errors.
     pub on_error: OnError,
+    /// Who looks on while its dispatches run, beside those who look at the whole process.
+    pub observers: Observers,
 }
 
 /// Packets under way.
@@ -117,6 +121,7 @@ pub struct Queue {
     /// Running dispatches are to end.
     stop: Arc<AtomicBool>,
     on_error: OnError,
+    observers: Observers,
     lead: Mutex<Lead>,
     follow: Condvar,
     in_flight: Mutex<InFlight>,
@@ -163,6 +168,7 @@ impl Queue {
             inactive: AtomicBool::new(false),
             stop: Arc::default(),
             on_error: request.on_error,
+            observers: request.observers.with(platform.observers()),
             lead: Mutex::default(),
             follow: Condvar::new(),
             in_flight: Mutex::default(),
@@ -175,6 +181,7 @@ impl Queue {
         if !queue.spawn() {
             return Err(MemoryError("no thread for a queue".into()));
         }
+        tell(HostEvent::QueueCreated { queue: at.address() });
         Ok(queue)
     }
 
@@ -248,6 +255,7 @@ impl Queue {
             let _ = thread.join();
         }
         self.platform.withdraw(self.at.address());
+        tell(HostEvent::QueueDestroyed { queue: self.at.address() });
         self.doorbell.destroy();
         release(self.at);
     }
@@ -296,10 +304,16 @@ impl Queue {
             stop: &self.stop,
             units: self.units.load(Ordering::Relaxed),
             priority: self.priority(),
+            observers: &self.observers,
             slow: (PATIENCE, slow),
         };
+        let queue = self.at.address();
+        tell(HostEvent::PacketStarted { queue, index, kind: packet[0] });
         match packet::perform(&context, &packet, address, index) {
-            Outcome::Done => self.retire(index, address),
+            Outcome::Done => {
+                self.retire(index, address);
+                tell(HostEvent::PacketEnded { queue, index });
+            }
             Outcome::Cancelled => {}
             Outcome::Failed(error) => {
                 self.inactivate();

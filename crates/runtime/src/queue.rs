@@ -5,6 +5,7 @@
 //! [`crate::processor`], what they do in [`crate::packet`].
 
 use crate::arena::Arena;
+use crate::observe::{HostEvent, observed};
 use crate::platform::Platform;
 use crate::signal::{Kind, Signal};
 use crate::waiters;
@@ -105,7 +106,10 @@ impl QueueRef {
             // The hardware wants the index behind the last packet.
             self.word(QueueImage::MAX_LEGACY_DOORBELL).fetch_max(value.wrapping_add(1), Ordering::AcqRel);
         }
-        self.word(DOORBELL).store(value, Ordering::SeqCst);
+        observed(
+            || self.word(DOORBELL).store(value, Ordering::SeqCst),
+            |()| Some(HostEvent::DoorbellRung { queue: self.0, value }),
+        );
         self.wake();
     }
 

@@ -3,6 +3,7 @@
 
 use crate::arena::{Arena, PAGE};
 use crate::ipc;
+use crate::observe::{HostEvent, observed, tell};
 use crate::waiters;
 use std::collections::HashMap;
 use std::fs::File;
@@ -110,7 +111,10 @@ impl Signal {
         let signals = signals()?;
         let signal = Signal(signals.slots.take()?);
         signals.show(announce);
-        signal.set_up(signals, value);
+        observed(
+            || signal.set_up(signals, value),
+            |()| Some(HostEvent::SignalCreated { signal: signal.0, value }),
+        );
         Some(signal)
     }
 
@@ -230,7 +234,10 @@ impl Signal {
             self.leave();
             return true;
         }
-        let alive = self.word(field::KIND).swap(0, Ordering::AcqRel) != 0;
+        let alive = observed(
+            || self.word(field::KIND).swap(0, Ordering::AcqRel) != 0,
+            |alive| alive.then_some(HostEvent::SignalDestroyed { signal: self.0 }),
+        );
         if alive {
             signals.slots.give(self.0);
         }
@@ -299,9 +306,33 @@ impl Signal {
     pub fn complete(self, start: u64, end: u64) {
         if self.kind() == Some(Kind::User) {
             self.set_times(start, end);
-            self.value().fetch_sub(1, Ordering::SeqCst);
+            observed(
+                || self.value().fetch_sub(1, Ordering::SeqCst).wrapping_sub(1),
+                |new| Some(HostEvent::SignalCompleted { signal: self.0, new: *new }),
+            );
             self.changed();
         }
+    }
+
+    /// The value, as the host reads it.
+    #[inline]
+    pub fn load(self) -> i64 {
+        observed(
+            || self.value().load(Ordering::SeqCst),
+            |value| Some(HostEvent::SignalLoaded { signal: self.0, value: *value }),
+        )
+    }
+
+    /// Changes the value for the host; the answer is the old one. Whoever waits is woken by [`Signal::changed`].
+    #[inline]
+    pub fn update(self, operation: &'static str, change: impl FnOnce(&AtomicI64) -> i64) -> i64 {
+        observed(
+            || change(self.value()),
+            |old| {
+                let new = self.value().load(Ordering::SeqCst);
+                Some(HostEvent::SignalChanged { signal: self.0, operation, old: *old, new })
+            },
+        )
     }
 
     /// A doorbell's queue.
@@ -312,6 +343,13 @@ impl Signal {
     /// Waits until the value meets a condition or time is over, and returns the value seen last. `active` asks for a
     /// fast answer rather than an idle processor.
     pub fn wait(self, condition: Condition, compare: i64, timeout: Option<Duration>, active: bool) -> i64 {
+        tell(HostEvent::WaitStarted { signal: self.0 });
+        let value = self.sleep(condition, compare, timeout, active);
+        tell(HostEvent::WaitEnded { signal: self.0, value });
+        value
+    }
+
+    fn sleep(self, condition: Condition, compare: i64, timeout: Option<Duration>, active: bool) -> i64 {
         let load = || self.value().load(Ordering::SeqCst);
         let mut value = load();
         if condition.holds(value, compare) || timeout == Some(Duration::ZERO) {

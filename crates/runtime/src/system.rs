@@ -3,6 +3,7 @@
 
 use crate::heap::Heap;
 use crate::journal::Journal;
+use crate::observe::{self, ProcessObserver};
 use crate::platform::{Gpu, Platform};
 use crate::processor::{Queue, QueueRequest};
 use crate::queue::{self, QueueRef, SoftQueue};
@@ -11,6 +12,7 @@ use crate::signal::{self, Signal};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::memory::{Allocations, MemoryError};
+use wavemill_device::observe::Observers;
 use wavemill_device::profile::Profile;
 use wavemill_device::reclaim::Reclaimer;
 use wavemill_device::{Device, Options};
@@ -40,6 +42,8 @@ pub struct Setup {
     pub engine: Box<dyn Fn(Target) -> Arc<dyn Engine>>,
     /// Who wants to know about dispatches.
     pub journal: Option<Journal>,
+    /// Who looks on at everything.
+    pub observer: Option<Arc<dyn ProcessObserver>>,
 }
 
 /// GPUs and what they share.
@@ -68,7 +72,12 @@ impl System {
             Arc::new(Gpu { index, device })
         });
         let gpus = gpus.collect();
-        let platform = Arc::new(Platform::new(gpus, reclaimer.clone(), setup.journal));
+        let mut observers = Observers::default();
+        if let Some(observer) = &setup.observer {
+            observers.add(observer.clone());
+            observe::install(Some(observer.clone()));
+        }
+        let platform = Arc::new(Platform::new(gpus, reclaimer.clone(), setup.journal, observers));
         if let Some((start, len)) = signal::extent().filter(|(_, len)| *len > 0) {
             platform.show_signals(start, len);
         }
@@ -143,6 +152,9 @@ impl System {
         self.copies.stop();
         self.handlers.stop();
         queues.iter().for_each(|q| q.destroy());
+        if !self.platform.observers().is_empty() {
+            observe::install(None);
+        }
         queue::reset();
         signal::reset();
     }

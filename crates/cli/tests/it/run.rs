@@ -270,3 +270,21 @@ fn a_bundle_holds_code_for_several_gpus() {
     }
     assert!(refused(&[&bundle, "--gpu", "gfx908"]).contains("none of its code objects is for gfx908"));
 }
+
+/// A trace says which work-groups and waves there were; vadd has 4 work-groups of 256, of four waves each.
+#[test]
+fn a_trace_names_every_work_group_and_wave() {
+    let file = std::env::temp_dir().join(format!("wavemill-trace-{}.json", std::process::id()));
+    let example = repository().join("examples/vadd.s").display().to_string();
+    stdout(&run(&[&example, "--grid", "1024", "--block", "256", "--trace", file.to_str().unwrap()]));
+    let trace = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let count =
+        |event: &str| trace.lines().filter(|l| l.starts_with(&format!("{{\"event\": \"{event}\","))).count();
+    let events = ["dispatch", "work-group", "wave"]
+        .map(|e| (count(&format!("{e} started")), count(&format!("{e} ended"))));
+    assert_eq!(events, [(1, 1), (4, 4), (16, 16)], "{trace}");
+    let last = "{\"event\": \"dispatch ended\", \"dispatch\": 0, \"waves\": 16, \"stopped\": false}";
+    assert_eq!(trace.lines().last(), Some(last));
+    assert!(refused(&[&example, "--trace", "/no/such/directory/file"]).contains("/no/such/directory/file"));
+}

@@ -5,6 +5,7 @@ mod faults;
 mod gws;
 mod hold;
 mod litmus;
+mod observers;
 mod ordered;
 mod registers;
 mod schedule;

@@ -1,3 +1,4 @@
 //! A system with engines made for the test.
 
+mod observers;
 mod queues;

@@ -15,7 +15,7 @@ use wavemill_runtime::{packet::QueueError, processor::QueueRequest, queue::Queue
 use wavemill_testing::{Fake, kernel, object};
 use wavemill_wave::{Event, GroupShared, Memory, Wave};
 
-const KERNEL_DISPATCH: u16 = 2;
+pub const KERNEL_DISPATCH: u16 = 2;
 const BARRIER_AND: u16 = 3;
 const BARRIER_OR: u16 = 5;
 const BARRIER_BIT: u16 = 1 << 8;
@@ -32,11 +32,12 @@ where
         options: Options { threads: 2, ..Options::default() },
         engine: Box::new(move |_| Arc::new(Fake(run.clone()))),
         journal: None,
+        observer: None,
     })
 }
 
 /// Loads the kernel `k`; the address of its descriptor.
-fn load(system: &System, executable: &mut Executable) -> u64 {
+pub fn load(system: &System, executable: &mut Executable) -> u64 {
     executable.load(&system.gpus()[0], "test", &kernel("gfx90a", ""), (0, 0)).unwrap();
     executable.find("k", Some(0)).unwrap().address
 }
@@ -47,12 +48,12 @@ fn queue(system: &Arc<System>, size: u32) -> (QueueRef, Errors) {
     let errors = Errors::default();
     let seen = errors.clone();
     let on_error = Box::new(move |_: QueueRef, e: &QueueError| seen.lock().unwrap().push(e.clone()));
-    let request = QueueRequest { size, kind: 0, on_error };
+    let request = QueueRequest { size, kind: 0, on_error, observers: Default::default() };
     (system.create_queue(&system.gpus()[0], request).unwrap(), errors)
 }
 
 /// Puts a packet into a queue and rings the doorbell.
-fn submit(queue: QueueRef, header: u16, mut bytes: [u8; PACKET_SIZE]) {
+pub fn submit(queue: QueueRef, header: u16, mut bytes: [u8; PACKET_SIZE]) {
     let index = queue.write_index().fetch_add(1, Ordering::SeqCst);
     while index - queue.read_index().load(Ordering::SeqCst) >= u64::from(queue.size()) {
         std::thread::yield_now();
@@ -67,7 +68,7 @@ fn submit(queue: QueueRef, header: u16, mut bytes: [u8; PACKET_SIZE]) {
     queue.ring_doorbell(index, wavemill_runtime::signal::Kind::Doorbell);
 }
 
-fn dispatch(kernel: u64, completion: Signal) -> [u8; PACKET_SIZE] {
+pub fn dispatch(kernel: u64, completion: Signal) -> [u8; PACKET_SIZE] {
     DispatchPacket {
         setup: 1,
         workgroup_size: [64, 1, 1],
