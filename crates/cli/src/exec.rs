@@ -14,6 +14,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use wavemill_device::EngineKind;
+use wavemill_device::record::Log;
 use wavemill_runtime::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\
@@ -27,6 +28,13 @@ program itself) gets Wavemill's in its place. Programs that start without `exec`
   WAVEMILL_BOUNDS     as --bounds
   WAVEMILL_JSON       a file that gets a line of JSON for each dispatch
   WAVEMILL_TRACE      as --trace
+  WAVEMILL_DETERMINISTIC=1, WAVEMILL_RECORD, WAVEMILL_REPLAY  as --deterministic, --record, --replay
+
+With --deterministic, GPUs do something only while the program is in a call of the runtime: packets, waves and copies come
+one after the other, in an order that depends on these calls alone, and clocks of waves count instructions. A program with
+one thread runs the same way every time. --record also writes the order in which all threads' calls came, and each turn of
+a wave; --replay makes them come in this order again, and ends the program, with status 1 and the line at which they
+differ, when the same does not happen. What threads do between calls, and the addresses of memory, are the system's.
 
 A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
 the process.
@@ -65,6 +73,15 @@ pub struct Exec {
     /// end, barriers, packets, signals, copies, memory that is allocated and freed
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// The same in every run, as far as the program itself is, see below
+    #[arg(long)]
+    deterministic: bool,
+    /// Record the order of calls, packets and waves in a file, see below
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Repeat what was recorded in a file
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
@@ -153,6 +170,21 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         std::fs::File::create(trace).map_err(|e| format!("{}: {e}", trace.display()))?;
         let trace = std::path::absolute(trace).map_err(|e| format!("{}: {e}", trace.display()))?;
         command.env("WAVEMILL_TRACE", trace);
+    }
+    if args.deterministic {
+        command.env("WAVEMILL_DETERMINISTIC", "1");
+    }
+    let absolute = |path: &Path| std::path::absolute(path).map_err(|e| format!("{}: {e}", path.display()));
+    if let Some(file) = &args.record {
+        // The library makes it anew, so that no second process writes to it; that it can be made is seen here.
+        std::fs::File::create(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        std::fs::remove_file(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        command.env("WAVEMILL_RECORD", absolute(file)?);
+    }
+    if let Some(file) = &args.replay {
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+        Log::replay(&text, Box::new(|_| {})).map_err(|e| format!("{}: {e}", file.display()))?;
+        command.env("WAVEMILL_REPLAY", absolute(file)?);
     }
     if args.json.is_some() {
         command.env("WAVEMILL_JSON", &lines);

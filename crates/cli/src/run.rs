@@ -18,6 +18,7 @@ use std::time::Duration;
 use wavemill_console as console;
 use wavemill_device::kernarg::{self, Value};
 use wavemill_device::observe::Observers;
+use wavemill_device::record::Log;
 use wavemill_device::run::Launch;
 use wavemill_device::trace::Trace;
 use wavemill_device::traps::TrapHandler;
@@ -114,6 +115,12 @@ pub struct Run {
     /// The same in every run: one thread, work-groups in order, clocks that count instructions
     #[arg(long)]
     deterministic: bool,
+    /// Record each turn of a wave in a file; runs on one thread, as with --deterministic
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Repeat what was recorded in a file; it is an error if the waves do something else
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
     /// Write which work-groups and waves begin and end, and which barriers are released, to a file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -146,6 +153,8 @@ impl Run {
             bounds: self.bounds.or(line.bounds),
             timeout: self.timeout.or(line.timeout),
             deterministic: self.deterministic || line.deterministic,
+            record: self.record.or(line.record),
+            replay: self.replay.or(line.replay),
             trace: self.trace.or(line.trace),
             json: self.json || line.json,
         }
@@ -260,11 +269,13 @@ fn perform(run: Run) -> Result<bool, String> {
 
     let options = Options {
         threads: run.threads.unwrap_or(0),
-        deterministic: run.deterministic,
+        deterministic: run.deterministic || run.record.is_some() || run.replay.is_some(),
         bounds: run.bounds.map_or_else(Default::default, Into::into),
         engine,
     };
     let device = Device::new(target, &options);
+    let log = log(&run)?;
+    device.set_log(log.clone());
     let shown = run.file.display().to_string();
     let name = run.file.file_name().map_or(shown.clone(), |n| n.to_string_lossy().into_owned());
     let object = device.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
@@ -320,6 +331,9 @@ fn perform(run: Run) -> Result<bool, String> {
         }
     }
     let fault = done.last().and_then(|c| c.fault.as_deref());
+    if let (Some(log), None) = (&log, fault) {
+        log.finish().map_err(|e| format!("the run differs from its record: {e}"))?;
+    }
     if let Some(report) = fault {
         eprint!("{report}");
     } else {
@@ -348,6 +362,23 @@ fn perform(run: Run) -> Result<bool, String> {
     };
     crate::print(text.as_bytes());
     Ok(ok)
+}
+
+/// The record to write or to repeat.
+fn log(run: &Run) -> Result<Option<Arc<Log>>, String> {
+    let shown = |path: &Path, e: &dyn std::fmt::Display| format!("{}: {e}", path.display());
+    let log = match (&run.record, &run.replay) {
+        (Some(path), _) => {
+            let file = std::fs::File::create(path).map_err(|e| shown(path, &e))?;
+            Log::record(Box::new(std::io::BufWriter::new(file))).map_err(|e| shown(path, &e))?
+        }
+        (None, Some(path)) => {
+            let text = std::fs::read_to_string(path).map_err(|e| shown(path, &e))?;
+            Log::replay(&text, Box::new(|_| {})).map_err(|e| shown(path, &e))?
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Arc::new(log)))
 }
 
 /// `N:REST` where argument N is a buffer, or `tma:REST` for the trap handler's memory, which comes behind the arguments.

@@ -9,12 +9,13 @@ use crate::loader::{self, LoadError, Loaded};
 use crate::memory::{Allocations, Region};
 use crate::pool::Pool;
 use crate::profile::Profile;
+use crate::record::Log;
 use crate::traps::{self, TrapHandler, Traps};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_isa::Target;
-use wavemill_wave::{Bounds, Engine, Global, Watch};
+use wavemill_wave::{Bounds, Clock, Engine, Global, Watch};
 
 /// How a device shall work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -53,6 +54,8 @@ pub struct Device {
     scratch: Mutex<Vec<Region>>,
     trap_settings: traps::Settings,
     controller: Mutex<Option<Arc<Controller>>>,
+    log: Mutex<Option<Arc<Log>>>,
+    clock: Mutex<Clock>,
     dispatches: AtomicU64,
 }
 
@@ -95,6 +98,8 @@ impl Device {
             scratch: Mutex::default(),
             trap_settings: traps::Settings::default(),
             controller: Mutex::default(),
+            log: Mutex::default(),
+            clock: Mutex::new(if options.deterministic { Clock::Instructions } else { Clock::Host }),
             dispatches: AtomicU64::new(0),
         }
     }
@@ -240,6 +245,26 @@ impl Device {
     /// Who may hold waves.
     pub(crate) fn controller(&self) -> Option<Arc<Controller>> {
         self.controller.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Records the turns of waves of dispatches that begin from now on, or repeats a record.
+    pub fn set_log(&self, log: Option<Arc<Log>>) {
+        *self.log.lock().unwrap_or_else(PoisonError::into_inner) = log;
+    }
+
+    /// What turns of waves are recorded in.
+    pub(crate) fn log(&self) -> Option<Arc<Log>> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Says what clock waves of dispatches that begin from now on read.
+    pub fn set_clock(&self, clock: Clock) {
+        *self.clock.lock().unwrap_or_else(PoisonError::into_inner) = clock;
+    }
+
+    /// The clock that waves read.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The number of a new dispatch, counted from 0.

@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU};
-use wavemill_wave::{Clock, Counters};
+use wavemill_wave::Counters;
 
 /// What to run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -163,7 +163,8 @@ impl Device {
             request.timeout,
         )
         .controlled(control)
-        .held_by(self.controller());
+        .held_by(self.controller())
+        .logged(self.log());
         let outcome = self.pool().run(Arc::new(job));
         drop(running);
         if let Some(region) = scratch {
@@ -298,7 +299,7 @@ impl Device {
                 ..Scratch::default()
             },
             resident,
-            clock: if self.deterministic() { Clock::Instructions } else { Clock::Host },
+            clock: self.clock(),
             level: target.level(),
             traps: self.traps(),
             number: self.next_dispatch(),

@@ -27,7 +27,7 @@ pub struct Report {
     /// One line: what happened.
     pub summary: String,
     /// A word for programs: `read`, `write`, `read-only`, `misaligned`, `lds`, `fetch`, `illegal`, `unsupported`,
-    /// `trap`, `debugtrap`, `exception`, `halt`, `observer`, `timeout`, `cancelled`, `internal`.
+    /// `trap`, `debugtrap`, `exception`, `halt`, `observer`, `replay`, `timeout`, `cancelled`, `internal`.
     pub kind: &'static str,
     /// Kernel.
     pub kernel: String,
@@ -95,6 +95,7 @@ fn summary(cause: &Cause) -> (String, &'static str) {
         }
         Cause::Halt => ("the wave halted itself (s_sethalt), and nothing can resume it".into(), "halt"),
         Cause::Observer => ("an observer stopped the wave, and nothing can resume it".into(), "observer"),
+        Cause::Replay(mismatch) => (format!("the run differs from its record: {mismatch}"), "replay"),
         Cause::Timeout(t) => (format!("not done after {} s", t.as_secs_f64()), "timeout"),
         Cause::Cancelled => ("the dispatch was cancelled".into(), "cancelled"),
         Cause::Internal => ("Wavemill itself failed; this is a bug".into(), "internal"),

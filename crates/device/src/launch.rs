@@ -184,7 +184,7 @@ impl Plan {
         wave.mode = setup.mode;
         wave.lds_bytes = self.lds;
         wave.scratch_bytes = self.scratch.per_item;
-        wave.clock = self.clock;
+        wave.clock.clone_from(&self.clock);
         wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
         self.traps.prepare(wave, Self::wave_count(size) > 1);
         // HW_ID: wave 3:0, SIMD 5:4, CU 11:8, SE 14:13, work-group 19:16.

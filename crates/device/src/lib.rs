@@ -35,6 +35,7 @@ mod pins;
 mod pool;
 pub mod profile;
 pub mod reclaim;
+pub mod record;
 pub mod run;
 mod scan;
 pub mod schedule;

@@ -45,6 +45,7 @@ impl Pool {
 
     /// Runs a job on this thread and the helpers, to its end.
     pub(crate) fn run(&self, job: Arc<Job>) -> Outcome {
+        job.begin();
         let helpers = (job.width() - 1).min(self.threads.len() as u64);
         if helpers > 0 {
             let mut state = self.shared.lock();
@@ -53,7 +54,6 @@ impl Pool {
             drop(state);
             self.shared.wake.notify_all();
         }
-        job.begin();
         job.work();
         if helpers > 0 {
             self.shared.lock().jobs.retain(|(j, _)| !Arc::ptr_eq(j, &job));

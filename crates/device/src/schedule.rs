@@ -16,6 +16,7 @@ use crate::hold::{Controller, Dispatch, HoldReason, WaveState, WaveStatus};
 use crate::launch::Plan;
 use crate::memory::Allocations;
 use crate::observe::{Observers, Relay};
+use crate::record::{Log, Mismatch};
 use crate::traps::DEBUGGER_TRAPS;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -49,6 +50,8 @@ pub enum Cause {
     Halt,
     /// An observer has stopped the wave, and nothing can resume it.
     Observer,
+    /// What the waves do is not what the record says.
+    Replay(Mismatch),
     /// The time allowed is over.
     Timeout(Duration),
     /// Whoever asked for it does not want it any more.
@@ -144,6 +147,8 @@ pub(crate) struct Job {
     host: Option<Arc<dyn Host>>,
     /// Who may hold its waves.
     controller: Option<Arc<Controller>>,
+    /// What turns of waves are recorded in.
+    log: Option<Arc<Log>>,
     /// Who looks on, and what its waves get of them.
     observers: Observers,
     wave_observer: Option<Arc<dyn Observer>>,
@@ -159,6 +164,23 @@ struct Local {
     spare: Option<Group>,
     counters: Counters,
     waves: u64,
+}
+
+/// A wave's turn in a record: which wave, how many instructions, what ended it.
+fn turn_line(wave: &Wave, instructions: u64, event: &Event) -> String {
+    let WaveId { dispatch, group: [x, y, z], wave: number } = wave.id;
+    let how = match event {
+        Event::End => "end",
+        Event::Barrier => "barrier",
+        Event::Preempted => "preempted",
+        Event::Fault(_) => "fault",
+        Event::Trap(_) => "trap",
+        Event::Exception { .. } => "exception",
+        Event::Message { .. } => "message",
+        Event::Halt => "halt",
+        Event::Stopped => "stopped",
+    };
+    format!("wave {dispatch} {x},{y},{z} {number} {instructions} {how}")
 }
 
 /// CPU time this thread has used.
@@ -195,6 +217,7 @@ impl Job {
             told: AtomicBool::new(false),
             host: None,
             controller: None,
+            log: None,
             observers: Observers::default(),
             wave_observer: None,
             shared: Mutex::default(),
@@ -218,6 +241,12 @@ impl Job {
     /// The same job, with somebody who may hold its waves.
     pub(crate) fn held_by(mut self, controller: Option<Arc<Controller>>) -> Job {
         self.controller = controller;
+        self
+    }
+
+    /// The same job, whose waves' turns are recorded.
+    pub(crate) fn logged(mut self, log: Option<Arc<Log>>) -> Job {
+        self.log = log;
         self
     }
 
@@ -540,6 +569,12 @@ impl Job {
                         event => break event,
                     }
                 };
+                if let Some(log) = &self.log
+                    && let Err(mismatch) = log.note(&turn_line(wave, wave.counters.total() - before, &event))
+                {
+                    let pc = wave.pc;
+                    return self.stop(group, i, local, pc, Cause::Replay(mismatch));
+                }
                 match event {
                     Event::End => {
                         group.states[i] = WaveState::Ended;

@@ -98,6 +98,7 @@ macro_rules! api {
         $(#[$doc])*
         #[unsafe(no_mangle)]
         pub extern "C" fn $name($($arg: $ty),*) -> $crate::abi::Status {
+            let _call = wavemill_runtime::turns::call(stringify!($name));
             $crate::abi::enter(|| $body)
         }
         $crate::abi::versioned!($name);
@@ -106,7 +107,10 @@ macro_rules! api {
     ($(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block $($rest:tt)*) => {
         $(#[$doc])*
         #[unsafe(no_mangle)]
-        pub extern "C" fn $name($($arg: $ty),*) $(-> $ret)? $body
+        pub extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
+            let _call = wavemill_runtime::turns::call(stringify!($name));
+            $body
+        }
         $crate::abi::versioned!($name);
         $crate::abi::api! { $($rest)* }
     };

@@ -11,6 +11,7 @@ use wavemill_device::schedule::Cause;
 use wavemill_runtime::packet::QueueError;
 use wavemill_runtime::processor::QueueRequest;
 use wavemill_runtime::queue::{MAX_SIZE, MIN_SIZE, QueueRef};
+use wavemill_runtime::turns;
 use wavemill_wave::FaultKind;
 
 /// Queues that a program may make of each GPU.
@@ -80,7 +81,7 @@ fn index_of(address: u64) -> Option<QueueRef> {
 
 in_all_orders! { hsa_queue_load_read_index_relaxed hsa_queue_load_read_index_scacquire hsa_queue_load_read_index_acquire =>
     /// Index of the first packet that has not been processed.
-    (at: u64) -> u64 { index_of(at).map_or(0, |q| q.read_index().load(SeqCst)) }
+    (at: u64) -> u64 { turns::pump(); index_of(at).map_or(0, |q| q.read_index().load(SeqCst)) }
 }
 in_all_orders! { hsa_queue_load_write_index_relaxed hsa_queue_load_write_index_scacquire
     hsa_queue_load_write_index_acquire =>

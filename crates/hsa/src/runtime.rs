@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_device::record::{Log, Mismatch};
 use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_isa::Target;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
@@ -290,6 +291,14 @@ fn setup() -> std::result::Result<Setup, String> {
         Some("exact") => Bounds::Exact,
         Some(other) => return Err(format!("WAVEMILL_BOUNDS={other}: exact or page is wanted")),
     };
+    let log = match (var("WAVEMILL_RECORD"), var("WAVEMILL_REPLAY")) {
+        (Some(_), Some(_)) => {
+            return Err("WAVEMILL_RECORD and WAVEMILL_REPLAY: a run is one or the other".into());
+        }
+        (Some(path), None) => Some(record(&path).map_err(|e| format!("WAVEMILL_RECORD={path}: {e}"))?),
+        (None, Some(path)) => Some(replay(&path).map_err(|e| format!("WAVEMILL_REPLAY={path}: {e}"))?),
+        (None, None) => None,
+    };
     Ok(Setup {
         profile,
         target,
@@ -298,9 +307,10 @@ fn setup() -> std::result::Result<Setup, String> {
             threads: number("WAVEMILL_THREADS")?.unwrap_or(0),
             engine,
             bounds,
-            ..Options::default()
+            deterministic: log.is_some() || var("WAVEMILL_DETERMINISTIC").is_some(),
         },
         engine: Box::new(move |target| engine.make(target)),
+        log,
         observer: var("WAVEMILL_TRACE").map(|file| trace(&file)).transpose()?,
         journal: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
     })
@@ -321,4 +331,31 @@ fn trace(path: &str) -> std::result::Result<Arc<dyn ProcessObserver>, String> {
     let file = File::options().create(true).append(true).open(path);
     let file = file.map_err(|e| format!("WAVEMILL_TRACE={path}: {e}"))?;
     Ok(Arc::new(ProcessTrace::new(Box::new(file))))
+}
+
+/// Records the run. A record is of one process.
+fn record(path: &str) -> std::result::Result<Arc<Log>, String> {
+    let file = File::options().write(true).create_new(true).open(path);
+    let file = file.map_err(|e| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => "it is there already, perhaps of another process".to_owned(),
+        _ => e.to_string(),
+    })?;
+    Ok(Arc::new(Log::record(Box::new(file)).map_err(|e| e.to_string())?))
+}
+
+/// Repeats a record. Where the run leaves it, the process ends: whatever came next would not be what was asked for.
+fn replay(path: &str) -> std::result::Result<Arc<Log>, String> {
+    let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
+    let name = path.to_owned();
+    let on_mismatch = Box::new(move |mismatch: &Mismatch| {
+        eprintln!("wavemill: the run differs from its record: {name}: {mismatch}");
+        // SAFETY: ends the process without running its own code again, which may wait for other threads.
+        unsafe { _exit(1) }
+    });
+    Ok(Arc::new(Log::replay(&text, on_mismatch)?))
+}
+
+unsafe extern "C" {
+    /// Ends the process at once (POSIX).
+    fn _exit(status: i32) -> !;
 }

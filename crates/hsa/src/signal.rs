@@ -31,7 +31,7 @@ fn store(handle: SignalHandle, value: i64, silent: bool) {
         Some(Kind::User) => {
             signal.update("store", |v| v.swap(value, SeqCst));
             if !silent {
-                signal.changed();
+                signal.changed_by_host();
             }
         }
         Some(kind) => {
@@ -52,7 +52,7 @@ fn update(
         return 0;
     };
     let old = signal.update(operation, change);
-    signal.changed();
+    signal.changed_by_host();
     old
 }
 

@@ -6,7 +6,7 @@
 //! code wait for; `waiters` wakes threads that sleep on words which waves change. [`heap`] and [`svm`] are the memory
 //! that programs allocate and share, [`executable`] code objects with their symbols, [`reactor`] does things when signals
 //! say so, [`journal`] tells about every dispatch, [`observe`] about everything the host
-//! does, too. The C face of all this is crate `hsa`.
+//! does, too. [`turns`] makes everything happen one after the other, the same way every time. The C face of all this is crate `hsa`.
 
 pub mod agent;
 mod arena;
@@ -24,4 +24,5 @@ pub mod signal;
 pub mod svm;
 pub mod system;
 pub mod trace;
+pub mod turns;
 mod waiters;

@@ -7,6 +7,7 @@ use crate::packet::{self, Outcome, QueueError};
 use crate::platform::{Gpu, Platform};
 use crate::queue::{ASLEEP, DOORBELL, MIN_SIZE, QueueRef, Ring, header_at, place, release};
 use crate::signal::{Kind, Signal};
+use crate::turns;
 use crate::waiters;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -77,6 +78,12 @@ impl Share {
         let mut lead = self.queue.lead();
         lead.willing += 1;
         while lead.taken && !self.queue.ended() {
+            drop(lead);
+            let rested = turns::rest(false, || self.queue.ended());
+            lead = self.queue.lead();
+            if rested {
+                continue;
+            }
             let pause = Duration::from_millis(100);
             lead = self.queue.follow.wait_timeout(lead, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -241,7 +248,12 @@ impl Queue {
         }
         let queue = self.clone();
         let builder = std::thread::Builder::new().name("wavemill-queue".into());
-        let thread = builder.spawn(move || queue.process());
+        let actor = turns::actor();
+        let thread = builder.spawn(move || {
+            actor.begin(|| queue.ended());
+            queue.process();
+            drop(actor);
+        });
         thread.map(|t| threads.push(t)).is_ok()
     }
 
@@ -305,7 +317,8 @@ impl Queue {
             units: self.units.load(Ordering::Relaxed),
             priority: self.priority(),
             observers: &self.observers,
-            slow: (PATIENCE, slow),
+            // Time is not the same every time.
+            slow: (if turns::active() { Duration::ZERO } else { PATIENCE }, slow),
         };
         let queue = self.at.address();
         tell(HostEvent::PacketStarted { queue, index, kind: packet[0] });
@@ -351,6 +364,12 @@ impl Queue {
     fn wait_while(&self, busy: impl Fn(&InFlight) -> bool) -> bool {
         let mut flight = self.in_flight();
         while busy(&flight) && !self.ended() {
+            drop(flight);
+            let rested = turns::rest(false, || self.ended());
+            flight = self.in_flight();
+            if rested {
+                continue;
+            }
             flight.awaited = true;
             let pause = Duration::from_millis(100);
             flight = self.landed.wait_timeout(flight, pause).unwrap_or_else(PoisonError::into_inner).0;
@@ -368,6 +387,13 @@ impl Queue {
             let h = header.load(Ordering::Acquire);
             (h & 0xff != packet_type::INVALID).then_some(h)
         };
+        while turns::active() && !self.ended() {
+            match ready().filter(|_| self.at.rung_for(index)) {
+                Some(h) => return Some(h),
+                None if turns::rest(false, || self.ended()) => {}
+                None => break,
+            }
+        }
         if self.ended() {
             return None;
         }

@@ -8,6 +8,7 @@ use crate::arena::Arena;
 use crate::observe::{HostEvent, observed};
 use crate::platform::Platform;
 use crate::signal::{Kind, Signal};
+use crate::turns;
 use crate::waiters;
 use memmap2::{MmapOptions, MmapRaw};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -25,6 +26,8 @@ pub(crate) const DOORBELL: u64 = 512;
 const VISIBLE: u64 = 1024;
 const BELL: u64 = 2048;
 pub(crate) const ASLEEP: u64 = 2056;
+/// How many packets doorbells have been rung for, where things happen one after the other.
+const RUNG: u64 = 2064;
 
 /// Fewest packets of a queue.
 pub const MIN_SIZE: u32 = 64;
@@ -106,11 +109,21 @@ impl QueueRef {
             // The hardware wants the index behind the last packet.
             self.word(QueueImage::MAX_LEGACY_DOORBELL).fetch_max(value.wrapping_add(1), Ordering::AcqRel);
         }
+        self.word(RUNG).fetch_max(value.wrapping_add(1), Ordering::SeqCst);
         observed(
             || self.word(DOORBELL).store(value, Ordering::SeqCst),
             |()| Some(HostEvent::DoorbellRung { queue: self.0, value }),
         );
         self.wake();
+        turns::pump();
+    }
+
+    /// Whether a doorbell was rung for a packet. Where things happen one after the other, a packet counts from then on: the
+    /// call that rings is in the record, the store that makes the packet valid is not.
+    pub(crate) fn rung_for(self, index: u64) -> bool {
+        // Device code stores to the doorbell itself.
+        let by_waves = self.word(DOORBELL).load(Ordering::SeqCst).wrapping_add(1);
+        index < self.word(RUNG).load(Ordering::SeqCst).max(by_waves)
     }
 
     pub(crate) fn bell(self) -> &'static AtomicU32 {
@@ -208,6 +221,8 @@ pub(crate) fn place(
         let value = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
         queue.word(offset).store(value, Ordering::Release);
     }
+    // No packet's number, so that the first one can be told.
+    queue.word(DOORBELL).store(u64::MAX, Ordering::Release);
     // SAFETY: pages of the arena are never unmapped.
     unsafe { platform.announce(at, VISIBLE, "a queue") }?;
     Ok((queue, signal))
@@ -215,7 +230,7 @@ pub(crate) fn place(
 
 /// Gives a queue's page back.
 pub(crate) fn release(queue: QueueRef) {
-    for offset in (0..VISIBLE).step_by(8).chain([BELL, ASLEEP]) {
+    for offset in (0..VISIBLE).step_by(8).chain([BELL, ASLEEP, RUNG]) {
         queue.word(offset).store(0, Ordering::Release);
     }
     if let Some(pages) = pages() {

@@ -1,6 +1,7 @@
 //! A thread that does things when signals say so: copies, the program's own functions.
 
 use crate::signal::{Listener, Wanted};
+use crate::turns;
 use crate::waiters;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -66,7 +67,13 @@ impl Reactor {
         if thread.is_none() {
             let shared = self.shared.clone();
             let builder = std::thread::Builder::new().name(self.name.into());
-            *thread = builder.spawn(move || run(&shared)).ok();
+            let actor = turns::actor();
+            let body = move || {
+                actor.begin(|| shared.stop.load(Ordering::SeqCst));
+                run(&shared);
+                drop(actor);
+            };
+            *thread = builder.spawn(body).ok();
         }
         let started = thread.is_some();
         drop(thread);
@@ -110,6 +117,9 @@ fn run(shared: &Shared) {
                 continue;
             }
             at += 1;
+        }
+        if turns::rest(!idle, || shared.stop.load(Ordering::SeqCst)) {
+            continue;
         }
         if idle {
             let first = entries.iter().filter_map(|e| e.wanted.get(e.met));

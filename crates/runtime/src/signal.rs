@@ -4,6 +4,7 @@
 use crate::arena::{Arena, PAGE};
 use crate::ipc;
 use crate::observe::{HostEvent, observed, tell};
+use crate::turns;
 use crate::waiters;
 use std::collections::HashMap;
 use std::fs::File;
@@ -280,6 +281,13 @@ impl Signal {
         }
     }
 
+    /// Wakes whoever waits, and lets the GPUs go on, after a change by the host.
+    #[inline]
+    pub fn changed_by_host(self) {
+        self.changed();
+        turns::pump();
+    }
+
     #[cold]
     fn wake(self, waiting: u64) {
         let shared = waiting & SHARED != 0;
@@ -317,6 +325,7 @@ impl Signal {
     /// The value, as the host reads it.
     #[inline]
     pub fn load(self) -> i64 {
+        turns::pump();
         observed(
             || self.value().load(Ordering::SeqCst),
             |value| Some(HostEvent::SignalLoaded { signal: self.0, value: *value }),
@@ -356,6 +365,15 @@ impl Signal {
             return value;
         }
         let began = Instant::now();
+        while turns::active() {
+            if !turns::rest(false, || false) {
+                turns::wait();
+            }
+            value = load();
+            if condition.holds(value, compare) || timeout.is_some_and(|t| began.elapsed() >= t) {
+                return value;
+            }
+        }
         let spin = if active { ACTIVE_SPIN } else { SPIN };
         loop {
             if let Some(value) = waiters::spin(|| Some(load()).filter(|v| condition.holds(*v, compare))) {
@@ -482,6 +500,17 @@ pub fn wait_any(
     let met = || wanted.iter().enumerate().find_map(|(i, w)| Some((i, w.met()?)));
     let over =
         || timeout.is_some_and(|t| began.elapsed() >= t) || stop.is_some_and(|s| s.load(Ordering::SeqCst));
+    while turns::active() {
+        if let Some(found) = met() {
+            return Some(found);
+        }
+        if over() {
+            return None;
+        }
+        if !turns::rest(false, over) {
+            turns::wait();
+        }
+    }
     loop {
         if let Some(found) = waiters::spin(met) {
             return Some(found);

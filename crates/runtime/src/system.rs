@@ -9,12 +9,14 @@ use crate::processor::{Queue, QueueRequest};
 use crate::queue::{self, QueueRef, SoftQueue};
 use crate::reactor::Reactor;
 use crate::signal::{self, Signal};
+use crate::turns;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::memory::{Allocations, MemoryError};
 use wavemill_device::observe::Observers;
 use wavemill_device::profile::Profile;
 use wavemill_device::reclaim::Reclaimer;
+use wavemill_device::record::Log;
 use wavemill_device::{Device, Options};
 use wavemill_isa::Target;
 use wavemill_wave::Engine;
@@ -42,6 +44,9 @@ pub struct Setup {
     pub engine: Box<dyn Fn(Target) -> Arc<dyn Engine>>,
     /// Who wants to know about dispatches.
     pub journal: Option<Journal>,
+    /// What the order of things is recorded in, or repeated from; with it, and with deterministic options, everything
+    /// happens one after the other.
+    pub log: Option<Arc<Log>>,
     /// Who looks on at everything.
     pub observer: Option<Arc<dyn ProcessObserver>>,
 }
@@ -69,9 +74,13 @@ impl System {
             let engine = (setup.engine)(setup.target);
             let device =
                 Device::with_memory(setup.profile, setup.target, engine, memory.clone(), &setup.options);
+            device.set_log(setup.log.clone());
             Arc::new(Gpu { index, device })
         });
         let gpus = gpus.collect();
+        if setup.options.deterministic || setup.log.is_some() {
+            turns::activate(setup.log.clone());
+        }
         let mut observers = Observers::default();
         if let Some(observer) = &setup.observer {
             observers.add(observer.clone());
@@ -155,6 +164,7 @@ impl System {
         if !self.platform.observers().is_empty() {
             observe::install(None);
         }
+        turns::deactivate();
         queue::reset();
         signal::reset();
     }

@@ -3,6 +3,7 @@
 //! Whoever changes a word through this crate wakes its waiters. Device code just stores to it, so a
 //! dispatch's host looks at all words that somebody sleeps on whenever a wave's turn ends.
 
+use crate::turns;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -141,6 +142,7 @@ impl Host for WaitersHost {
 
     fn turn_ended(&self) {
         wake_changed_if_free();
+        turns::rest(true, || false);
     }
 }
 

@@ -112,15 +112,17 @@ impl State for Running<'_> {
         *level = level.wrapping_add(if up { 1 } else { !0 });
     }
     fn time(&self) -> u64 {
-        match self.wave.clock {
+        match &self.wave.clock {
             Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
             Clock::Host => clock().as_nanos() as u64,
+            Clock::Source(now) => now().as_nanos() as u64,
         }
     }
     fn real_time(&self) -> u64 {
-        match self.wave.clock {
+        match &self.wave.clock {
             Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
             Clock::Host => clock().as_nanos() as u64 / 40,
+            Clock::Source(now) => now().as_nanos() as u64 / 40,
         }
     }
     fn apertures(&self) -> Apertures {

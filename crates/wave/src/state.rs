@@ -5,7 +5,9 @@ use crate::group::GroupShared;
 use crate::mem::RangeCache;
 use crate::observe::{Observer, Told};
 use crate::trap::Watch;
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
 pub use wavemill_sem::hwreg::mode;
@@ -28,13 +30,25 @@ pub struct Shape {
 }
 
 /// Where S_MEMTIME gets the time from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Default)]
 pub enum Clock {
     /// The host's clock.
     #[default]
     Host,
     /// Instructions executed by this wave: the same in every run.
     Instructions,
+    /// Whatever the launcher has: time since some start, asked for at every reading.
+    Source(Arc<dyn Fn() -> Duration + Send + Sync>),
+}
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Clock::Host => "Host",
+            Clock::Instructions => "Instructions",
+            Clock::Source(_) => "Source",
+        })
+    }
 }
 
 /// Which wave a wave is.

@@ -288,3 +288,42 @@ fn a_trace_names_every_work_group_and_wave() {
     assert_eq!(trace.lines().last(), Some(last));
     assert!(refused(&[&example, "--trace", "/no/such/directory/file"]).contains("/no/such/directory/file"));
 }
+
+/// A record is repeated; a run that does something else is told so, with the line.
+#[test]
+fn a_record_is_repeated() {
+    let dir = std::env::temp_dir().join(format!("wavemill-record-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("record").display().to_string();
+    let example = repository().join("examples/vadd.s").display().to_string();
+    let sizes = ["--grid", "1024", "--block", "256"];
+    let with = |options: &[&str]| run(&[&[example.as_str()], &sizes[..], options].concat());
+    stdout(&with(&["--record", &file]));
+    let record = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(record.lines().next(), Some("wavemill record 1"));
+    // Four work-groups of four waves, each of which runs to its end in one turn.
+    assert_eq!(
+        record.lines().filter(|l| l.starts_with("wave 0 ") && l.ends_with(" end")).count(),
+        16,
+        "{record}"
+    );
+    stdout(&with(&["--replay", &file]));
+    // Records are the same every time.
+    stdout(&with(&["--record", &file, "--threads", "4"]));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), record);
+    let fails = |text: &str, wants: &str| {
+        std::fs::write(&file, text).unwrap();
+        let output = with(&["--replay", &file]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(message.contains(wants), "{message}");
+    };
+    let swapped = record.replacen("wave 0 0,0,0 1", "wave 0 0,0,0 2", 1);
+    fails(&swapped, "the run differs from its record: line 3: the record says `wave 0 0,0,0 2");
+    fails(&format!("{record}wave 1 0,0,0 0 1 end\n"), "the record goes on with `wave 1 0,0,0 0 1 end`");
+    fails(&record[..record.len() - 20], "the record");
+    fails("hello\n", "line 1: `hello` is not `wavemill record 1`");
+    fails("", "it is empty");
+    assert!(refused(&[&example, "--replay", "/no/such/file"]).contains("/no/such/file"));
+    std::fs::remove_dir_all(dir).unwrap();
+}

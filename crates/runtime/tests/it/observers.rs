@@ -47,6 +47,7 @@ fn a_packet_from_the_doorbell_to_the_signal() {
         options: Options { threads: 1, ..Options::default() },
         engine: Box::new(|_| Arc::new(Fake(|_: &mut _, _: &_, _: &_, _| Event::End))),
         journal: None,
+        log: None,
         observer: Some(process.clone()),
     });
     let memory = system.heap.allocate(4096, Origin::Pool(1, 0), Use::Device, Gpus::one(0)).unwrap();

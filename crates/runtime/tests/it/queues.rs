@@ -32,6 +32,7 @@ where
         options: Options { threads: 2, ..Options::default() },
         engine: Box::new(move |_| Arc::new(Fake(run.clone()))),
         journal: None,
+        log: None,
         observer: None,
     })
 }

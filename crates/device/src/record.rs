@@ -1,0 +1,172 @@
+//! A record of what happened in which order, and the same again: waves' turns, packets, calls of the host.
+//!
+//! A record is text, an event a line. [`Log::note`] says what happens now; when a record is repeated, it is an error if the
+//! record has something else there. [`Log::is_next`] is for what happens on several threads, of which one must come first.
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The first line of every record.
+const HEADER: &str = "wavemill record 1";
+
+/// What happens is not what the record says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mismatch(pub String);
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+enum Mode {
+    Record(Box<dyn Write + Send>),
+    Replay(Vec<String>),
+}
+
+struct State {
+    mode: Mode,
+    /// Events so far.
+    at: usize,
+    failed: Option<Mismatch>,
+}
+
+/// Is told about a mismatch before whoever came upon it.
+pub type OnMismatch = Box<dyn Fn(&Mismatch) + Send + Sync>;
+
+/// A record that is being written or repeated.
+pub struct Log {
+    state: Mutex<State>,
+    on_mismatch: OnMismatch,
+}
+
+impl Log {
+    fn new(mode: Mode, on_mismatch: OnMismatch) -> Log {
+        let state = State { mode, at: 0, failed: None };
+        Log { state: Mutex::new(state), on_mismatch }
+    }
+
+    /// Writes a record.
+    pub fn record(mut out: Box<dyn Write + Send>) -> std::io::Result<Log> {
+        out.write_all(format!("{HEADER}\n").as_bytes())?;
+        Ok(Log::new(Mode::Record(out), Box::new(|_| {})))
+    }
+
+    /// Repeats a record.
+    pub fn replay(text: &str, on_mismatch: OnMismatch) -> Result<Log, String> {
+        let mut lines = text.lines();
+        match lines.next() {
+            Some(HEADER) => {}
+            Some(other) => {
+                return Err(format!("line 1: `{other}` is not `{HEADER}`, with which records begin"));
+            }
+            None => return Err("it is empty, not even a record of nothing".into()),
+        }
+        Ok(Log::new(Mode::Replay(lines.map(str::to_owned).collect()), on_mismatch))
+    }
+
+    /// A record is repeated.
+    pub fn replays(&self) -> bool {
+        matches!(self.lock().mode, Mode::Replay(_))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This happens now.
+    pub fn note(&self, event: &str) -> Result<(), Mismatch> {
+        let mut state = self.lock();
+        let done = state.advance(event);
+        drop(state);
+        done.inspect_err(|m| (self.on_mismatch)(m))
+    }
+
+    /// Whether this may happen now: always while a record is written; while one is repeated, when it comes next, or when
+    /// the record has been left anyway.
+    pub fn is_next(&self, event: &str) -> bool {
+        let state = self.lock();
+        match &state.mode {
+            Mode::Record(_) => true,
+            Mode::Replay(lines) => state.failed.is_some() || lines.get(state.at).is_none_or(|l| l == event),
+        }
+    }
+
+    /// Whether the record that is repeated goes on with a line that begins so.
+    pub fn goes_on_with(&self, beginning: &str) -> bool {
+        let state = self.lock();
+        match &state.mode {
+            Mode::Record(_) => false,
+            Mode::Replay(lines) => lines.get(state.at).is_some_and(|l| l.starts_with(beginning)),
+        }
+    }
+
+    /// Nothing more happens: an error when the record goes on.
+    pub fn finish(&self) -> Result<(), Mismatch> {
+        let state = self.lock();
+        match &state.mode {
+            Mode::Replay(lines) if state.at < lines.len() => Err(Mismatch(format!(
+                "line {}: the record goes on with `{}`, the run has ended",
+                state.at + 2,
+                lines[state.at]
+            ))),
+            _ => state.failed.clone().map_or(Ok(()), Err),
+        }
+    }
+}
+
+impl State {
+    fn advance(&mut self, event: &str) -> Result<(), Mismatch> {
+        if let Some(mismatch) = &self.failed {
+            return Err(mismatch.clone());
+        }
+        let found = match &mut self.mode {
+            Mode::Record(out) => {
+                let written = out.write_all(format!("{event}\n").as_bytes());
+                written.map_err(|e| format!("the record cannot be written: {e}"))
+            }
+            Mode::Replay(lines) => match lines.get(self.at) {
+                Some(line) if line == event => Ok(()),
+                // The header is line 1.
+                Some(line) => {
+                    Err(format!("line {}: the record says `{line}`, this run does `{event}`", self.at + 2))
+                }
+                None => Err(format!("the record ends after line {}, this run does `{event}`", self.at + 1)),
+            },
+        };
+        self.at += 1;
+        found.map_err(|text| {
+            let mismatch = Mismatch(text);
+            self.failed = Some(mismatch.clone());
+            mismatch
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replay(text: &str) -> Log {
+        Log::replay(text, Box::new(|_| {})).unwrap()
+    }
+
+    #[test]
+    fn what_was_recorded_is_repeated_and_nothing_else() {
+        let log = replay("wavemill record 1\na 1\nb 1\n");
+        assert!(log.is_next("a 1") && !log.is_next("b 1"));
+        assert_eq!(log.note("a 1"), Ok(()));
+        assert!(log.finish().unwrap_err().0.starts_with("line 3: the record goes on with `b 1`"));
+        let wrong = log.note("b 2").unwrap_err();
+        assert_eq!(wrong.0, "line 3: the record says `b 1`, this run does `b 2`");
+        assert_eq!(log.note("b 1"), Err(wrong), "there is no way back");
+        let log = replay("wavemill record 1\n");
+        assert_eq!(log.note("x").unwrap_err().0, "the record ends after line 1, this run does `x`");
+        assert!(
+            Log::replay("something", Box::new(|_| {})).is_err() && Log::replay("", Box::new(|_| {})).is_err()
+        );
+    }
+}

@@ -1,0 +1,293 @@
+//! One thing after the other: for programs that are to run the same way every time, and for records of how they ran.
+//!
+//! Packet processors, copies and handlers have threads of their own, but take turns here: one runs only while a call of the
+//! host program lets it ([`pump`]), until it rests ([`rest`]): when it waits for a packet or a signal, or after a turn of a
+//! work-group. They come in the order in which they were made. Calls of the host's threads come one after the other, too.
+//! So what the GPUs do, and when, depends on these calls alone; a [`Log`] of them is a record of the whole run.
+//!
+//! Nothing of this is on unless [`activate`] is called. What the program does between its calls is its own: a thread that
+//! waits for memory to change without calling anybody waits for as long as nobody else calls.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use wavemill_device::record::Log;
+
+/// Rounds of all actors in one call, at most: a kernel that waits for the host must not keep the host from going on.
+const ROUNDS: u32 = 1000;
+/// An actor that does not rest for so long waits for something outside, perhaps a lock of the program's: its turn goes on
+/// beside the host.
+const RUNAWAY: Duration = Duration::from_millis(500);
+/// How long threads sleep before they look again.
+const NAP: Duration = Duration::from_millis(20);
+/// A call whose turn does not come for so long, by the record, will not come.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+static CHANGED: Condvar = Condvar::new();
+static SHARED: Mutex<Shared> = Mutex::new(Shared::new(0));
+
+struct Shared {
+    actors: BTreeSet<u64>,
+    next_actor: u64,
+    /// The actor whose turn it is.
+    turn: Option<u64>,
+    /// It did something.
+    worked: bool,
+    /// A host thread is in a call.
+    calling: bool,
+    /// Calls come in the order in which they were made.
+    ticket: u64,
+    serving: u64,
+    /// Host threads that have called.
+    threads: u64,
+    log: Option<Arc<Log>>,
+    /// How often this was begun: numbers of threads are of one time.
+    epoch: u64,
+}
+
+impl Shared {
+    const fn new(epoch: u64) -> Shared {
+        Shared {
+            actors: BTreeSet::new(),
+            next_actor: 0,
+            turn: None,
+            worked: false,
+            calling: false,
+            ticket: 0,
+            serving: 0,
+            threads: 0,
+            log: None,
+            epoch,
+        }
+    }
+
+    /// The number of this host thread, if it has called before.
+    fn thread(&self) -> Option<u64> {
+        THREAD.get().filter(|(epoch, _)| *epoch == self.epoch).map(|(_, number)| number)
+    }
+}
+
+thread_local! {
+    /// The actor that this thread is.
+    static ACTOR: Cell<Option<u64>> = const { Cell::new(None) };
+    /// The number of this host thread, and since when.
+    static THREAD: Cell<Option<(u64, u64)>> = const { Cell::new(None) };
+    /// Calls that this thread is in: handlers of the program may call again.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+fn lock() -> MutexGuard<'static, Shared> {
+    SHARED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn sleep(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Shared> {
+    CHANGED.wait_timeout(shared, NAP).unwrap_or_else(PoisonError::into_inner).0
+}
+
+/// From now on things happen one after the other, and are recorded if there is a log.
+pub fn activate(log: Option<Arc<Log>>) {
+    let mut shared = lock();
+    *shared = Shared { log, ..Shared::new(shared.epoch + 1) };
+    ACTIVE.store(true, Ordering::SeqCst);
+}
+
+/// Whether things happen one after the other.
+#[inline]
+pub fn active() -> bool {
+    ACTIVE.load(Ordering::Relaxed)
+}
+
+/// The end: whoever waits goes on.
+pub(crate) fn deactivate() {
+    ACTIVE.store(false, Ordering::SeqCst);
+    lock().log = None;
+    CHANGED.notify_all();
+}
+
+/// A thread of ours that takes turns; made by whoever makes the thread, so that the order is the same every time.
+pub(crate) struct Actor(Option<u64>);
+
+/// A new actor; it does nothing when nobody takes turns.
+pub(crate) fn actor() -> Actor {
+    if !active() {
+        return Actor(None);
+    }
+    let mut shared = lock();
+    let id = shared.next_actor;
+    shared.next_actor += 1;
+    shared.actors.insert(id);
+    Actor(Some(id))
+}
+
+impl Actor {
+    /// The thread begins, as soon as it is its turn.
+    pub(crate) fn begin(&self, over: impl Fn() -> bool) {
+        if let Some(id) = self.0 {
+            ACTOR.set(self.0);
+            await_turn(lock(), id, over);
+        }
+    }
+}
+
+impl Drop for Actor {
+    fn drop(&mut self) {
+        if let Some(id) = self.0 {
+            let mut shared = lock();
+            shared.actors.remove(&id);
+            if shared.turn == Some(id) {
+                shared.turn = None;
+                shared.worked = true;
+            }
+            drop(shared);
+            CHANGED.notify_all();
+        }
+    }
+}
+
+/// Ends this thread's turn and waits for the next one, or until `over`; `worked` says whether it did something. False, and
+/// nothing done, when the thread does not take turns.
+pub(crate) fn rest(worked: bool, over: impl Fn() -> bool) -> bool {
+    let Some(id) = ACTOR.get().filter(|_| active()) else { return false };
+    let mut shared = lock();
+    if shared.turn == Some(id) {
+        shared.turn = None;
+        shared.worked |= worked;
+        CHANGED.notify_all();
+    }
+    await_turn(shared, id, over);
+    true
+}
+
+fn await_turn(mut shared: MutexGuard<'static, Shared>, id: u64, over: impl Fn() -> bool) {
+    while shared.turn != Some(id) && active() && !over() {
+        shared = sleep(shared);
+    }
+}
+
+/// Lets all actors work until none can, or the host has waited long enough; true when one did something. For calls of the
+/// host; it does nothing elsewhere.
+pub fn pump() -> bool {
+    if !active() || ACTOR.get().is_some() || DEPTH.get() == 0 {
+        return false;
+    }
+    let mut any = false;
+    let mut rounds = 0;
+    'all: while rounds < ROUNDS {
+        rounds += 1;
+        let mut worked = false;
+        let mut shared = lock();
+        let actors: Vec<u64> = shared.actors.iter().copied().collect();
+        for id in actors {
+            let began = Instant::now();
+            // One may still be at what it began in an earlier call.
+            if shared.turn.is_none() && shared.actors.contains(&id) {
+                shared.turn = Some(id);
+                shared.worked = false;
+                CHANGED.notify_all();
+            }
+            while shared.turn.is_some() && active() {
+                if began.elapsed() > RUNAWAY {
+                    break 'all;
+                }
+                shared = sleep(shared);
+            }
+            worked |= shared.worked;
+        }
+        drop(shared);
+        any |= worked;
+        if !worked {
+            break;
+        }
+    }
+    let log = lock().log.clone();
+    if let Some(log) = log.filter(|_| any) {
+        // Whoever is told of a mismatch ends the program.
+        let _ = log.note(&format!("rounds {rounds}"));
+    }
+    any
+}
+
+/// A call of the host; others wait until it is dropped.
+pub struct Call(bool);
+
+/// A host thread calls a function.
+#[inline]
+pub fn call(name: &'static str) -> Call {
+    if !active() || ACTOR.get().is_some() {
+        return Call(false);
+    }
+    DEPTH.set(DEPTH.get() + 1);
+    if DEPTH.get() == 1 {
+        enter(name);
+    }
+    Call(true)
+}
+
+#[cold]
+fn enter(name: &str) {
+    let mut shared = lock();
+    let ticket = shared.ticket;
+    shared.ticket += 1;
+    let began = Instant::now();
+    loop {
+        let replay = shared.log.clone().filter(|l| l.replays());
+        let event = |thread: u64| format!("call {thread} {name}");
+        let ready = match &replay {
+            // A thread that has not called before is the one that calls next, by the record.
+            Some(log) => log.is_next(&event(shared.thread().unwrap_or(shared.threads))),
+            None => shared.serving == ticket,
+        };
+        // The record has another call of this thread here, or none that will come.
+        let other = |log: &Arc<Log>| shared.thread().is_some_and(|n| log.goes_on_with(&format!("call {n} ")));
+        let late = replay.as_ref().is_some_and(other) || replay.is_some() && began.elapsed() > PATIENCE;
+        if !shared.calling && (ready || late) || !active() {
+            break;
+        }
+        shared = sleep(shared);
+    }
+    shared.calling = true;
+    let thread = shared.thread().unwrap_or(shared.threads);
+    if shared.thread().is_none() {
+        THREAD.set(Some((shared.epoch, thread)));
+        shared.threads += 1;
+    }
+    let log = shared.log.clone();
+    drop(shared);
+    if let Some(log) = log {
+        let _ = log.note(&format!("call {thread} {name}"));
+    }
+}
+
+fn leave() {
+    let mut shared = lock();
+    shared.calling = false;
+    shared.serving += 1;
+    drop(shared);
+    CHANGED.notify_all();
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if self.0 {
+            DEPTH.set(DEPTH.get() - 1);
+            if DEPTH.get() == 0 {
+                leave();
+            }
+        }
+    }
+}
+
+/// A host thread waits for something: the GPUs go on, and other host threads may call.
+pub(crate) fn wait() {
+    let worked = pump();
+    if DEPTH.get() > 0 && active() {
+        leave();
+        if !worked {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        enter("waits");
+    }
+}
