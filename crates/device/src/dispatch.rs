@@ -160,7 +160,7 @@ impl Device {
             self.engine(),
             self.memory().clone(),
             self.global(),
-            request.timeout,
+            self.allowance(request.timeout),
         )
         .controlled(control)
         .held_by(self.controller());

@@ -207,14 +207,14 @@ fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result
 /// An argument in words.
 pub fn describe(a: &Argument) -> String {
     let name = a.name.as_deref().map(|n| format!("`{n}`: ")).unwrap_or_default();
-    let ty = a.type_name.as_deref().map(|t| format!("{t}, ")).unwrap_or_default();
+    let ty = a.type_name.as_deref().unwrap_or_default();
     let kind = match a.kind.as_str() {
         "global_buffer" => "buffer".to_owned(),
         "by_value" => format!("value of {} bytes", a.size),
         "dynamic_shared_pointer" => "local memory".to_owned(),
         other => other.to_owned(),
     };
-    format!("{name}{ty}{kind}")
+    if ty.is_empty() { format!("{name}{kind}") } else { format!("{name}{ty} ({kind})") }
 }
 
 /// The value of a hidden argument. What needs a host service that is not there is null.

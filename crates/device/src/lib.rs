@@ -31,6 +31,7 @@ mod lines;
 pub mod loader;
 pub mod memory;
 pub mod observe;
+pub mod operands;
 mod pins;
 mod pool;
 pub mod profile;

@@ -224,7 +224,10 @@ impl Allocations {
             x if x < a.start => a.start - x,
             x => x.saturating_sub(a.end() - 1),
         };
-        let best = named.values().min_by_key(|a| distance(a))?;
+        // What a program has not allocated itself it does not mean, unless it is right there.
+        const CLOSE: u64 = 4096;
+        let meant = |a: &&Allocation| matches!(a.usage, Use::Device | Use::Host) || distance(a) < CLOSE;
+        let best = named.values().filter(meant).min_by_key(|a| distance(a))?;
         Some(Nearest { offset: i128::from(address) - i128::from(best.start), allocation: best.clone() })
     }
 

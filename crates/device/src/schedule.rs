@@ -16,6 +16,7 @@ use crate::hold::{Controller, Dispatch, HoldReason, WaveState, WaveStatus};
 use crate::launch::Plan;
 use crate::memory::Allocations;
 use crate::observe::{Observers, Relay};
+use crate::operands::Registers;
 use crate::traps::DEBUGGER_TRAPS;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -74,6 +75,8 @@ pub struct Stop {
     pub pc: u64,
     /// EXEC.
     pub exec: u64,
+    /// The wave's registers, if it faulted.
+    pub registers: Option<Arc<Registers>>,
 }
 
 /// What came of a dispatch.
@@ -653,7 +656,10 @@ impl Job {
 
     fn record(&self, group: &Group, wave: usize, pc: u64, cause: Cause) {
         self.stopped.store(true, Ordering::Relaxed);
+        let faulted = matches!(cause, Cause::Fault(_));
+        let registers = group.waves.get(wave).filter(|_| faulted).map(|w| Arc::new(Registers::of(w)));
         let stop = Stop {
+            registers,
             cause,
             group: group.id,
             group_size: group.size,
@@ -705,6 +711,7 @@ impl Drop for Worker<'_> {
                 waves: 0,
                 pc: 0,
                 exec: 0,
+                registers: None,
             });
         }
         shared.outcome.counters.add(&self.local.counters);

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_isa::Target;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
@@ -297,13 +298,43 @@ fn setup() -> std::result::Result<Setup, String> {
         options: Options {
             threads: number("WAVEMILL_THREADS")?.unwrap_or(0),
             engine,
+            deadline: deadline()?,
             bounds,
             ..Options::default()
         },
         engine: Box::new(move |target| engine.make(target)),
         observer: var("WAVEMILL_TRACE").map(|file| trace(&file)).transpose()?,
-        journal: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
+        journal: journals(var("WAVEMILL_JSON"), var("WAVEMILL_FAULTS"))?,
     })
+}
+
+/// When the program's time is over: `WAVEMILL_TIMEOUT` seconds from now.
+fn deadline() -> std::result::Result<Option<Instant>, String> {
+    let Some(text) = std::env::var("WAVEMILL_TIMEOUT").ok().filter(|v| !v.is_empty()) else {
+        return Ok(None);
+    };
+    let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    let seconds = seconds.ok_or_else(|| format!("WAVEMILL_TIMEOUT={text}: a number of seconds is wanted"))?;
+    Ok(Instant::now().checked_add(seconds))
+}
+
+/// What is written down of dispatches: all of them, for a report, and those that faulted, for `exec`'s exit status.
+fn journals(all: Option<String>, faults: Option<String>) -> std::result::Result<Option<Journal>, String> {
+    let all = all.map(|file| journal(&file)).transpose()?;
+    let Some(path) = faults else { return Ok(all) };
+    Ok(Some(Box::new(move |record| {
+        if let Some(all) = &all {
+            all(record);
+        }
+        if let Some(report) = &record.completion.fault {
+            // Nobody can be told; the report itself has been printed.
+            let _ = File::options()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .and_then(|mut file| file.write_all(format!("{}\n", report.kind).as_bytes()));
+        }
+    })))
 }
 
 /// Appends a line of JSON to a file for each dispatch. Whole lines, so that several processes may share the file.

@@ -7,6 +7,7 @@
 mod archive;
 pub mod bundle;
 pub mod debug;
+pub mod demangle;
 pub mod descriptor;
 mod dwarf;
 pub mod elf;

@@ -8,7 +8,7 @@ use wavemill_asm::{Options, Os, OutputType, assemble as assemble_text, elf};
 use wavemill_isa::Target;
 
 /// Sources are assembled for this when nothing says otherwise.
-const DEFAULT_GPU: &str = "gfx90a";
+pub const DEFAULT_GPU: &str = "gfx90a";
 
 /// True for assembly text: by its name, or because it is no ELF file and has no zero bytes.
 pub fn is_source(path: &Path, data: &[u8]) -> bool {
@@ -98,6 +98,8 @@ pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<
     options.old_keys = true;
     options.os = Os::AmdHsa;
     options.output = OutputType::Obj;
+    // Faults have lines, too.
+    options.debug_lines = true;
     options.include_paths.extend(path.parent().map(Path::to_path_buf));
     let output = assemble_text(&options, &shown, text);
     let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
