@@ -14,8 +14,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
-use wavemill_device::EngineKind;
 use std::time::Duration;
+use wavemill_device::EngineKind;
 use wavemill_runtime::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\

@@ -7,6 +7,7 @@ use crate::lines;
 use crate::loader::Loaded;
 use crate::memory::Nearest;
 use crate::operands;
+pub use crate::operands::lanes;
 use crate::schedule::{Cause, Stop};
 use std::fmt;
 use std::sync::Arc;
@@ -244,22 +245,6 @@ fn listing(device: &Device, object: &Loaded, pc: u64) -> Vec<Line> {
     lines
 }
 
-/// `3`, `0-63` or `0-3,8,10-12`.
-pub fn lanes(mask: u64) -> String {
-    let mut parts = Vec::new();
-    let mut lane = 0;
-    while lane < 64 {
-        let run = (mask >> lane).trailing_ones();
-        match run {
-            0 => lane += 1,
-            1 => parts.push(format!("{lane}")),
-            n => parts.push(format!("{lane}-{}", lane + n - 1)),
-        }
-        lane += run;
-    }
-    parts.join(",")
-}
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = &self.stop;
@@ -300,16 +285,5 @@ impl fmt::Display for Report {
             writeln!(f, "  note: {hint}")?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn lanes_are_ranges() {
-        assert_eq!(super::lanes(0b1_1110_0101), "0,2,5-8");
-        assert_eq!(super::lanes(!0), "0-63");
-        assert_eq!(super::lanes(0), "");
-        assert_eq!(super::lanes(1 << 63), "63");
     }
 }

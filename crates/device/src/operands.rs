@@ -1,6 +1,5 @@
 //! The registers of the instruction at fault, with what they held.
 
-use crate::fault::lanes;
 use wavemill_wave::Wave;
 
 /// A wave's registers when it stopped.
@@ -102,6 +101,22 @@ fn vector(
     out
 }
 
+/// `3`, `0-63` or `0-3,8,10-12`.
+pub fn lanes(mask: u64) -> String {
+    let mut parts = Vec::new();
+    let mut lane = 0;
+    while lane < 64 {
+        let run = (mask >> lane).trailing_ones();
+        match run {
+            0 => lane += 1,
+            1 => parts.push(format!("{lane}")),
+            n => parts.push(format!("{lane}-{}", lane + n - 1)),
+        }
+        lane += run;
+    }
+    parts.join(",")
+}
+
 /// Lanes one after the other whose values go up by the same step.
 struct Group {
     lanes: u64,
@@ -131,6 +146,14 @@ fn groups(mask: u64, value: impl Fn(usize) -> u64) -> Vec<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lanes_are_ranges() {
+        assert_eq!(lanes(0b1_1110_0101), "0,2,5-8");
+        assert_eq!(lanes(!0), "0-63");
+        assert_eq!(lanes(0), "");
+        assert_eq!(lanes(1 << 63), "63");
+    }
 
     #[test]
     fn registers_are_found_in_text() {

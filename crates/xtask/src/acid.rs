@@ -6,7 +6,8 @@
 //!
 //! A program says in comments at its top what is special about it: `// link: …` adds options for the compiler,
 //! `// exec: …` options for `wavemill exec`, `// kernels: FILE` a source to assemble whose code object is its argument,
-//! `// input: FILE` another file that is its argument, `// within: S` seconds that the best of five runs may take
+//! `// input: FILE` another file that is its argument, `// ranks: N` starts it N times under mpirun, `// within: S` seconds that
+//! the best of five runs may take
 //! (of processor time, should the machine be busy with other things).
 
 use std::collections::hash_map::DefaultHasher;
@@ -34,6 +35,8 @@ const PACKAGES: &[&str] = &[
     "gcc-12",
     "gcc-12-offload-amdgcn",
     "libgomp-plugin-amdgcn1",
+    "libopenmpi-dev",
+    "openmpi-bin",
 ];
 
 /// A program that runs for longer has hung.
@@ -50,6 +53,8 @@ struct Item {
     kernels: Option<PathBuf>,
     input: Option<PathBuf>,
     within: Option<f64>,
+    /// Ranks of MPI, each with GPUs of its own.
+    ranks: Option<u32>,
 }
 
 /// How an item went: a line about it if it passed, what went wrong if not.
@@ -148,6 +153,7 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             kernels: setting(&source, "kernels").map(|k| path.with_file_name(k)),
             input: setting(&source, "input").map(|k| path.with_file_name(k)),
             within: within.transpose()?,
+            ranks: setting(&source, "ranks").and_then(|n| n.parse().ok()),
         });
         Ok::<_, String>(())
     };
@@ -155,6 +161,10 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
     for path in files(&hip, "cpp")? {
         let compiler = "hipcc --offload-arch=gfx90a -std=c++17 -O2";
         add("hip", &path, "", compiler, files(&hip, "h")?)?;
+    }
+    for path in files(&root.join("tests/mpi"), "cpp")? {
+        let mpi = "-I/usr/lib/x86_64-linux-gnu/openmpi/include -L/usr/lib/x86_64-linux-gnu/openmpi/lib -lmpi";
+        add("mpi", &path, "", &format!("hipcc --offload-arch=gfx90a -std=c++17 -O2 {mpi}"), Vec::new())?;
     }
     let hsa = root.join("tests/hsa");
     for path in files(&hsa, "c")? {
@@ -306,7 +316,11 @@ fn processor_time() -> f64 {
 }
 
 fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
-    let mut command = Command::new(wavemill);
+    let mut command = Command::new(if item.ranks.is_some() { Path::new("mpirun") } else { wavemill });
+    if let Some(ranks) = item.ranks {
+        // Containers are root, and have few processors.
+        command.args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()]).arg(wavemill);
+    }
     command.arg("exec").args(&item.exec).arg("--").arg(program);
     if item.kernels.is_some() {
         command.arg(kernels_of(program));

@@ -159,7 +159,8 @@ fn compare(spec: &ArgSpec, wanted: &Argument) -> Result<(), String> {
         ArgSpec::Bytes(_, _) | ArgSpec::Plain(_) if pointer => {
             Err(format!("a number is given for {shown}; a buffer is wanted, or `null`"))
         }
-        ArgSpec::Null if !pointer && !(wanted.kind == "by_value" && wanted.size == 8) => {
+        // A structure may be one pointer.
+        ArgSpec::Null if !(pointer || wanted.kind == "by_value" && wanted.size == 8) => {
             Err(format!("null is given for {}", stated.unwrap_or("a value")))
         }
         ArgSpec::Bytes(_, Some(given)) => match element.filter(|e| !e.pointer) {

@@ -169,7 +169,7 @@ fn what_the_compiler_says_is_shown_as_it_is() {
     assert!(text(&out.stdout).contains("\"error\": \"k.cl: "), "{}", text(&out.stdout));
     // No compiler at all.
     let mut command = Command::new(env!("CARGO_BIN_EXE_wavemill"));
-    let out = command.args(["run", "k.cl"]).current_dir(&directory).env("PATH", &directory.join("none"));
+    let out = command.args(["run", "k.cl"]).current_dir(&directory).env("PATH", directory.join("none"));
     let out = out.env_remove("WAVEMILL_CLANG").env("ROCM_PATH", "/nonexistent").output().unwrap();
     let said = text(&out.stderr);
     assert!(
