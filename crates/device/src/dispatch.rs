@@ -298,7 +298,10 @@ impl Device {
                 ..Scratch::default()
             },
             resident,
-            clock: if self.deterministic() { Clock::Instructions } else { Clock::Host },
+            clock: match self.deterministic() {
+                true => Clock::Instructions,
+                false => Clock::Host { shader: self.profile().clock },
+            },
             level: target.level(),
             traps: self.traps(),
             number: self.next_dispatch(),

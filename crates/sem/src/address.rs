@@ -182,11 +182,11 @@ pub fn lds_slot<W: Word>(m0: W, offset: i32, lane: W) -> W {
     (m0 & w(0xffff)) + w(offset as u32) + lane.shl(w(2))
 }
 
-/// A scalar memory instruction's offset. Every part of an address loses its low bits; of a buffer's, only the sum does
-/// (manual 8.2.1.1).
+/// A scalar memory instruction's offset. Every part of an address loses its low bits before the sum, of a buffer's, too
+/// (manual 8.2.1.1 for plain addresses; Mesa 81df5175537 for buffers, of which the manual masks the sum only).
 #[inline(always)]
 pub fn scalar_offset<W: Word>(fields: &ScalarFields, register: W) -> W::Long {
-    let mask = W::Long::splat(if fields.buffer { !0 } else { !3 });
+    let mask = W::Long::splat(!3);
     let constant = W::Long::splat(fields.constant as u64) & mask;
     match fields.register {
         None => constant,

@@ -151,10 +151,10 @@ impl Dpp {
 }
 
 /// The lane DS_SWIZZLE_B32 reads for lane `i` (manual 12.12.1). Rotation follows the pseudocode: lanes whose number has
-/// a mask bit keep that bit. FFT and rotation came with GFX9; before, bit 15 alone picks one of the two basic modes.
+/// a mask bit keep that bit. FFT and rotation came with GFX8 (Mesa's README-ISA); before, bit 15 alone picks one of the two basic modes.
 pub fn swizzle_source(i: u32, offset: u32, level: Level) -> u32 {
     let group = i & 0x20;
-    let offset = if level.is_gfx9() || offset & 0x8000 == 0 { offset } else { offset & 0x80ff };
+    let offset = if level.is_vi_plus() || offset & 0x8000 == 0 { offset } else { offset & 0x80ff };
     if offset >= 0xe000 {
         let mask = offset & 31;
         let j = (i & 31).reverse_bits() >> 27;

@@ -114,7 +114,7 @@ pub fn execute<B: Bus>(what: ScalarMemory, inst: &Inst, state: &mut B) -> Result
         Some(if fields.buffer {
             let words = std::array::from_fn(|i| S32(state.sgpr(base + i as u32)));
             let buffer = Buffer::new(words, state.level(), true);
-            (buffer.base.0, buffer.scalar_limit().0, offset)
+            (buffer.base.0 & !3, buffer.scalar_limit().0, offset)
         } else {
             (state.sgpr64(base) & !3, u64::MAX, offset)
         })

@@ -1,6 +1,6 @@
 //! A wave being run, with what it runs in: the registers and the memory that `sem`'s meanings work on, for any engine.
 
-use crate::clock::clock;
+use crate::clock::ticks;
 use crate::group::GroupShared;
 use crate::guest;
 use crate::mem::Memory;
@@ -114,13 +114,13 @@ impl State for Running<'_> {
     fn time(&self) -> u64 {
         match self.wave.clock {
             Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
-            Clock::Host => clock().as_nanos() as u64,
+            Clock::Host { shader } => ticks(shader),
         }
     }
     fn real_time(&self) -> u64 {
         match self.wave.clock {
             Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
-            Clock::Host => clock().as_nanos() as u64 / 40,
+            Clock::Host { .. } => ticks(self.wave.level.real_time_mhz()),
         }
     }
     fn apertures(&self) -> Apertures {

@@ -28,11 +28,13 @@ pub struct Shape {
 }
 
 /// Where S_MEMTIME gets the time from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
-    /// The host's clock.
-    #[default]
-    Host,
+    /// The host's clock, counted as a shader clock of so many MHz would (S_MEMTIME).
+    Host {
+        /// MHz.
+        shader: u32,
+    },
     /// Instructions executed by this wave: the same in every run.
     Instructions,
 }
@@ -132,7 +134,7 @@ impl Wave {
             turn: None,
             lds_bytes: 0,
             scratch_bytes: 0,
-            clock: Clock::Host,
+            clock: Clock::Host { shader: 1000 },
             counters: Counters::default(),
             uncounted: 0,
             vgprs: Vec::new(),
