@@ -361,13 +361,14 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
             let named = named.map(|n| format!(" `{n}`")).unwrap_or_default();
             let (value, buffer) = arg
                 .spec
-                .place(&device, &format!("argument {i}{named}"))
+                .place(&device, kernel.narrow, &format!("argument {i}{named}"))
                 .map_err(|e| format!("argument {i} (`{}`): {e}", arg.text))?;
             values.push(value);
             buffers.push(buffer);
         }
         if let Some(code) = handler {
-            let memory = trap_memory.as_ref().map(|spec| spec.place(&device, "the trap handler's memory"));
+            let memory =
+                trap_memory.as_ref().map(|spec| spec.place(&device, false, "the trap handler's memory"));
             let memory = memory.transpose().map_err(|e| format!("--trap-memory: {e}"))?;
             let buffer = memory.and_then(|(_, buffer)| buffer);
             let memory = buffer.as_ref().map_or(0, |b| b.region.start());

@@ -23,6 +23,7 @@ pub mod engine;
 pub mod fault;
 mod group;
 pub mod hold;
+pub mod image;
 pub mod json;
 pub mod kernarg;
 pub mod kernel;

@@ -100,6 +100,11 @@ impl fmt::Display for Nearest {
     }
 }
 
+/// Where memory below 4 GiB is handed out, and in which pieces: not where null pointers lead to.
+const LOW_START: u64 = 1 << 24;
+const LOW_END: u64 = 1 << 32;
+const LOW_GRANULE: u64 = 4096;
+
 /// All allocations that a device's waves see.
 #[derive(Default)]
 pub struct Allocations {
@@ -107,6 +112,8 @@ pub struct Allocations {
     named: RwLock<BTreeMap<u64, Allocation>>,
     reclaimer: Arc<Reclaimer>,
     pins: Mutex<Pins>,
+    /// What is handed out below 4 GiB: first address and end.
+    low: Mutex<BTreeMap<u64, u64>>,
 }
 
 impl Allocations {
@@ -129,8 +136,32 @@ impl Allocations {
     ) -> Result<Region, MemoryError> {
         let name = name.into();
         let region = self.map(len, &name)?;
-        self.announce(region.start(), len.max(1), true, usage, &name)?;
+        region.announce(0, len.max(1), true, usage, &name)?;
         Ok(region)
+    }
+
+    /// The same below 4 GiB, for kernels whose pointers have 32 bits. Waves see it at another address than the host.
+    pub fn allocate_low(
+        self: &Arc<Self>,
+        len: u64,
+        usage: Use,
+        name: impl Into<String>,
+    ) -> Result<Region, MemoryError> {
+        let name = name.into();
+        let region = self.map_low(len, &name)?;
+        region.announce(0, len.max(1), true, usage, &name)?;
+        Ok(region)
+    }
+
+    /// Memory for a kernel: below 4 GiB when its pointers have 32 bits.
+    pub fn allocate_for(
+        self: &Arc<Self>,
+        narrow: bool,
+        len: u64,
+        usage: Use,
+        name: impl Into<String>,
+    ) -> Result<Region, MemoryError> {
+        if narrow { self.allocate_low(len, usage, name) } else { self.allocate(len, usage, name) }
     }
 
     /// Memory that waves do not see until parts of it are announced.
@@ -142,21 +173,32 @@ impl Allocations {
             return Err(too_much(&"beyond the address space"));
         }
         let map = MmapOptions::new().len(size).no_reserve_swap().map_anon().map_err(|e| too_much(&e))?;
-        Ok(Region { map: Some(MmapRaw::from(map)), len, owner: self.clone() })
+        Ok(Region { map: Some(MmapRaw::from(map)), len, low: None, owner: self.clone() })
     }
 
-    /// Makes part of a region visible to waves.
-    pub fn announce(
-        &self,
-        start: u64,
-        len: u64,
-        writable: bool,
-        usage: Use,
-        name: &str,
-    ) -> Result<(), MemoryError> {
-        // SAFETY: the caller's region keeps the pages mapped; dropping it withdraws them first and unmaps them only
-        // when no wave runs. Host code accesses them through raw pointers only.
-        unsafe { self.register(start, len, writable, usage, name) }
+    /// The same below 4 GiB.
+    pub fn map_low(self: &Arc<Self>, len: u64, name: &str) -> Result<Region, MemoryError> {
+        let mut region = self.map(len, name)?;
+        let size = len.max(1).next_multiple_of(LOW_GRANULE);
+        let mut low = self.low.lock().unwrap_or_else(PoisonError::into_inner);
+        // Host memory may be down there, too, in programs that are not position-independent.
+        let others = self.memory.ranges().into_iter().map(|r| (r.start, r.end));
+        let mut taken: Vec<(u64, u64)> = low.iter().map(|(&s, &e)| (s, e)).chain(others).collect();
+        taken.sort_unstable();
+        let mut at = LOW_START;
+        for (start, end) in taken {
+            if start >= at.saturating_add(size) {
+                break;
+            }
+            at = at.max(end.next_multiple_of(LOW_GRANULE));
+        }
+        if at.saturating_add(size) > LOW_END {
+            return Err(MemoryError(format!("no {len} bytes of memory for {name} below 4 GiB")));
+        }
+        low.insert(at, at + size);
+        region.low = Some(at);
+        drop(low);
+        Ok(region)
     }
 
     /// Makes host memory visible to waves.
@@ -277,13 +319,43 @@ impl Allocations {
 pub struct Region {
     map: Option<MmapRaw>,
     len: u64,
+    /// Where waves see it, if that is elsewhere.
+    low: Option<u64>,
     owner: Arc<Allocations>,
 }
 
 impl Region {
-    /// First address.
+    /// First address, as waves see it.
     pub fn start(&self) -> u64 {
+        self.low.unwrap_or_else(|| self.host())
+    }
+
+    /// First address, as the host sees it.
+    fn host(&self) -> u64 {
         self.map.as_ref().map_or(0, |m| m.as_mut_ptr() as u64)
+    }
+
+    /// Makes part of it visible to waves.
+    pub fn announce(
+        &self,
+        offset: u64,
+        len: u64,
+        writable: bool,
+        usage: Use,
+        name: &str,
+    ) -> Result<(), MemoryError> {
+        if offset.checked_add(len).is_none_or(|end| end > self.len.max(1)) {
+            return Err(MemoryError(format!("{name}: {len} bytes at {offset} are not in its region")));
+        }
+        let owner = &self.owner;
+        // SAFETY: the region keeps the pages mapped; dropping it withdraws them first and unmaps them only when no wave
+        // runs. Host code accesses them through raw pointers only.
+        unsafe {
+            match self.low {
+                Some(low) => owner.add(low + offset, self.host() + offset, len, writable, usage, name),
+                None => owner.register(self.host() + offset, len, writable, usage, name),
+            }
+        }
     }
 
     /// Size in bytes.
@@ -343,6 +415,9 @@ impl Drop for Region {
         };
         for part in inside {
             self.owner.withdraw(part);
+        }
+        if let Some(low) = self.low {
+            self.owner.low.lock().unwrap_or_else(PoisonError::into_inner).remove(&low);
         }
         if let Some(map) = self.map.take() {
             self.owner.reclaimer.retire(map);

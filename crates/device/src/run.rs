@@ -137,8 +137,9 @@ impl Device {
         // Compilers load a few bytes beyond the arguments, since a load's size is a power of two and whoever makes the
         // block has room for whole cache lines.
         let room = (block.bytes.len() as u64).next_multiple_of(64);
-        let kernarg = memory.allocate(room, Use::Kernarg, "the arguments").map_err(|e| e.to_string())?;
-        kernarg.write(0, &block.bytes);
+        let kernarg = memory.allocate_for(kernel.narrow, room, Use::Kernarg, "the arguments");
+        let kernarg = kernarg.map_err(|e| e.to_string())?;
+        kernarg.write(0, &block.placed(kernarg.start()));
         let packet = DispatchPacket {
             header: DispatchPacket::HEADER,
             setup: dimensions,

@@ -224,8 +224,13 @@ impl ArgSpec {
         matches!(self, ArgSpec::Buffer { .. })
     }
 
-    /// Puts it into the device's memory.
-    pub fn place(&self, device: &Device, name: &str) -> Result<(Value, Option<Buffer>), String> {
+    /// Puts it into the device's memory: below 4 GiB for kernels whose pointers have 32 bits.
+    pub fn place(
+        &self,
+        device: &Device,
+        narrow: bool,
+        name: &str,
+    ) -> Result<(Value, Option<Buffer>), String> {
         match self {
             ArgSpec::Bytes(bytes, _) => Ok((Value::Bytes(bytes.clone()), None)),
             ArgSpec::Plain(text) => {
@@ -238,7 +243,8 @@ impl ArgSpec {
                     Data::Bytes(bytes) => bytes.len() as u64,
                     Data::Zeros(len) => *len,
                 };
-                let region = device.memory().allocate(len, Use::Device, name).map_err(|e| e.to_string())?;
+                let region = device.memory().allocate_for(narrow, len, Use::Device, name);
+                let region = region.map_err(|e| e.to_string())?;
                 if let Data::Bytes(bytes) = data {
                     region.write(0, bytes);
                 }

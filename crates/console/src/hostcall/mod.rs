@@ -231,7 +231,8 @@ impl Hostcalls {
         let room = if size == SLAB { 2 * SLAB } else { size };
         let placed = self.memory.map(room, "memory the kernel has allocated").and_then(|region| {
             let start = if size == SLAB { region.start().next_multiple_of(SLAB) } else { region.start() };
-            self.memory.announce(start, size, true, Use::Device, "memory the kernel has allocated")?;
+            let offset = start - region.start();
+            region.announce(offset, size, true, Use::Device, "memory the kernel has allocated")?;
             Ok((region, start))
         });
         match placed {
