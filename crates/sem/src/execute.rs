@@ -7,6 +7,7 @@ use crate::hwreg::trapsts;
 use crate::inst::{Inst, Run};
 use crate::memory::CacheControl;
 use crate::operand::Src;
+use crate::scalar::{S32, S64};
 use crate::state::lanes;
 use crate::{interp, lanemove, misc, salu, share, smem, texel, transfer};
 
@@ -80,7 +81,8 @@ fn mqsad<B: Bus>(inst: &Inst, state: &mut B) {
         };
         let b = state.lane_source(inst.src[1], lane);
         let sums = [0, 1, 2, 3]
-            .map(|w: u16| misc::mqsad_u32(a, b, state.vgpr(addends + w, lane), w as u32, inst.clamp));
+            .map(|w: u16| (w, S32(state.vgpr(addends + w, lane))))
+            .map(|(w, c)| misc::mqsad_u32(S64(a), S32(b), c, w as u32, inst.clamp).0);
         for (w, sum) in (0..).zip(sums) {
             state.set_vgpr(inst.dst + w, lane, sum);
         }

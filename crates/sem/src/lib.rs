@@ -1,7 +1,9 @@
 //! What an instruction means, written once for every engine.
 //!
-//! [`lanes`] has the values vector instructions work on, [`fp`], [`half`], [`int`], [`cvt`], [`packed`], [`div`],
-//! [`special`], [`misc`] and [`mfma`] the operations, [`soft`] and [`exact`] the arithmetic that hosts lack, [`valu`] and [`compare`] say which instruction is which operation and hand
+//! [`lanes`] has the values vector instructions work on, [`operations`] what can be done with them; [`scalar`] is one lane,
+//! [`lane`] applies meanings to it, [`record`] writes meanings down. [`fp`], [`half`], [`int`], [`cvt`], [`packed`], [`div`],
+//! [`special`], [`misc`] and [`mfma`] are the arithmetic, [`expand`], [`soft`] and [`exact`] what hosts lack of it, [`valu`]
+//! and [`compare`] say which instruction is which and hand
 //! it to an engine's [`Apply`], [`modify`] what modifiers do to operands and results. [`salu`] has the scalar
 //! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
 //!
@@ -30,6 +32,7 @@ pub mod div;
 pub mod exact;
 pub mod excp;
 pub mod execute;
+pub mod expand;
 pub mod family;
 pub mod fidelity;
 pub mod format;
@@ -41,6 +44,7 @@ pub mod image;
 pub mod inst;
 pub mod int;
 pub mod interp;
+pub mod lane;
 pub mod lanemove;
 pub mod lanes;
 pub mod memory;
@@ -50,9 +54,11 @@ pub mod misc;
 pub mod mode;
 pub mod modify;
 pub mod operand;
+pub mod operations;
 pub mod ordered;
 pub mod packed;
 pub mod raise;
+pub mod record;
 pub mod resolve;
 pub mod salu;
 pub mod sampler;
