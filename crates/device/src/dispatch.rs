@@ -154,6 +154,8 @@ impl Device {
         (control.placed)(&plan.scratch);
         let work_groups = plan.group_count();
         let running = self.memory().running();
+        // An acquire fence: what was decoded must be what is in memory now.
+        self.engine().revalidate();
         let job = Job::new(
             plan,
             *self.target(),

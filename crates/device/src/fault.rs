@@ -163,6 +163,9 @@ pub fn describe(f: &Fault) -> (String, &'static str) {
         FaultKind::Lds { bytes } => {
             (format!("access to {bytes} bytes at {:#x}, beyond the work-group's LDS", f.address), "lds")
         }
+        FaultKind::Gone => {
+            (format!("access at {:#x}, where the host has no such page any more", f.address), "gone")
+        }
         FaultKind::Fetch => (format!("instruction fetch at {:#x}, where no code is", f.pc), "fetch"),
         FaultKind::Illegal { word } => {
             (format!("illegal instruction: nothing is encoded as {word:#010x}"), "illegal")

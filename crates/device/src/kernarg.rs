@@ -115,6 +115,10 @@ const REFERENCE_ALIGN: usize = 128;
 
 /// Lays arguments out. `lds` is the LDS in use before: what the kernel has itself.
 pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Result<Block, ArgumentError> {
+    if kernel.kernarg_bytes > MAX_BYTES {
+        let message = format!("kernel {} wants {} bytes of arguments", kernel.name, kernel.kernarg_bytes);
+        return Err(ArgumentError { index: None, message });
+    }
     let mut block = Block { bytes: vec![0; kernel.kernarg_bytes as usize], lds, references: Vec::new() };
     match &kernel.args {
         Some(_) => place_by_metadata(kernel, values, &mut block)?,
@@ -151,6 +155,8 @@ fn put(bytes: &mut Vec<u8>, at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
+/// No kernel has more bytes of arguments than this.
+const MAX_BYTES: u32 = 1 << 20;
 /// Arguments beyond this offset are no arguments.
 const MAX_OFFSET: u32 = 1 << 16;
 

@@ -30,6 +30,7 @@ pub mod kernel;
 pub mod launch;
 mod lines;
 pub mod loader;
+pub mod mapping;
 pub mod memory;
 pub mod observe;
 pub mod operands;

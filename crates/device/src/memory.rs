@@ -3,12 +3,12 @@
 //! GPU addresses are host addresses. Every [`Region`] is host memory that is only backed where it is touched, so a
 //! large one costs nothing until used. Its name is what a fault report calls it.
 
+use crate::mapping::Mapping;
 use crate::pins::Pins;
 use crate::reclaim::{Reclaimer, Running};
-use memmap2::{MmapOptions, MmapRaw};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_wave::Memory;
 
@@ -105,15 +105,36 @@ const LOW_START: u64 = 1 << 24;
 const LOW_END: u64 = 1 << 32;
 const LOW_GRANULE: u64 = 4096;
 
+/// What so many bytes take: whole pages, at least one.
+fn paged(len: u64) -> u64 {
+    len.max(1).checked_next_multiple_of(4096).unwrap_or(u64::MAX)
+}
+
 /// All allocations that a device's waves see.
-#[derive(Default)]
 pub struct Allocations {
     memory: Memory,
+    /// Bytes of all regions, and how many there may be.
+    held: AtomicU64,
+    limit: AtomicU64,
     named: RwLock<BTreeMap<u64, Allocation>>,
     reclaimer: Arc<Reclaimer>,
     pins: Mutex<Pins>,
     /// What is handed out below 4 GiB: first address and end.
     low: Mutex<BTreeMap<u64, u64>>,
+}
+
+impl Default for Allocations {
+    fn default() -> Allocations {
+        Allocations {
+            memory: Memory::default(),
+            held: AtomicU64::new(0),
+            limit: AtomicU64::new(u64::MAX),
+            named: RwLock::default(),
+            reclaimer: Arc::default(),
+            pins: Mutex::default(),
+            low: Mutex::default(),
+        }
+    }
 }
 
 impl Allocations {
@@ -168,12 +189,32 @@ impl Allocations {
     pub fn map(self: &Arc<Self>, len: u64, name: &str) -> Result<Region, MemoryError> {
         let too_much =
             |e: &dyn fmt::Display| MemoryError(format!("no {len} bytes of memory for {name}: {e}"));
-        let size = usize::try_from(len.max(1)).map_err(|e| too_much(&e))?;
-        if size > isize::MAX as usize {
-            return Err(too_much(&"beyond the address space"));
+        self.take(len, name)?;
+        match Mapping::new(len) {
+            Ok(map) => Ok(Region { map: Some(map), len, low: None, owner: self.clone() }),
+            Err(e) => {
+                self.held.fetch_sub(paged(len), Ordering::Relaxed);
+                Err(too_much(&e))
+            }
         }
-        let map = MmapOptions::new().len(size).no_reserve_swap().map_anon().map_err(|e| too_much(&e))?;
-        Ok(Region { map: Some(MmapRaw::from(map)), len, low: None, owner: self.clone() })
+    }
+
+    /// Sets how many bytes all regions together may have. There is no limit else.
+    pub fn set_limit(&self, bytes: u64) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts bytes of a new region, if they are within the limit.
+    fn take(&self, len: u64, name: &str) -> Result<(), MemoryError> {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let within = |held: u64| held.checked_add(paged(len)).filter(|&all| all <= limit);
+        let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within);
+        held.map(drop).map_err(|held| {
+            let so_far = if held == 0 { String::new() } else { format!(", of which {held} are taken") };
+            MemoryError(format!(
+                "{name}: {len} bytes are beyond the limit of {limit} bytes of memory{so_far}"
+            ))
+        })
     }
 
     /// The same below 4 GiB.
@@ -317,7 +358,7 @@ impl Allocations {
 
 /// Memory that is freed when this is dropped.
 pub struct Region {
-    map: Option<MmapRaw>,
+    map: Option<Mapping>,
     len: u64,
     /// Where waves see it, if that is elsewhere.
     low: Option<u64>,
@@ -420,6 +461,7 @@ impl Drop for Region {
             self.owner.low.lock().unwrap_or_else(PoisonError::into_inner).remove(&low);
         }
         if let Some(map) = self.map.take() {
+            self.owner.held.fetch_sub(paged(self.len), Ordering::Relaxed);
             self.owner.reclaimer.retire(map);
         }
     }

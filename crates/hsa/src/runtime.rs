@@ -8,11 +8,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 use std::time::{Duration, Instant};
 use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_isa::Target;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
+use wavemill_runtime::fork;
 use wavemill_runtime::heap::Gpus;
 use wavemill_runtime::journal::Journal;
 use wavemill_runtime::observe::ProcessObserver;
@@ -142,14 +143,42 @@ struct Global {
 
 static GLOBAL: RwLock<Global> = RwLock::new(Global { count: 0, runtime: None });
 
+/// Held while the runtime starts or ends, for as long as that takes: signals and queues have one place in the process, and
+/// two runtimes must not use it at the same time. Others find that there is no runtime meanwhile.
+static LIFECYCLE: Mutex<()> = Mutex::new(());
+
+/// Waits for a start or end under way. Threads of ours, which run functions of the program, do not: the end waits for them.
+fn lifecycle() -> Result<MutexGuard<'static, ()>> {
+    let ours = std::thread::current().name().is_some_and(|n| n.starts_with("wavemill-"));
+    match ours {
+        true => match LIFECYCLE.try_lock() {
+            Ok(held) => Ok(held),
+            Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(Status::ERROR_NOT_INITIALIZED),
+        },
+        false => Ok(LIFECYCLE.lock().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
 /// The runtime, or the error that there is none.
 pub fn runtime() -> Result<Arc<Runtime>> {
+    if fork::forked() {
+        return Err(Status::ERROR_NOT_INITIALIZED);
+    }
     let global = GLOBAL.read().unwrap_or_else(PoisonError::into_inner);
     global.runtime.clone().ok_or(Status::ERROR_NOT_INITIALIZED)
 }
 
 /// `hsa_init`.
 pub fn init() -> Result {
+    if fork::forked() {
+        eprintln!(
+            "wavemill: hsa_init in a process that was forked off one that uses the runtime: not possible"
+        );
+        return Err(Status::ERROR_OUT_OF_RESOURCES);
+    }
+    fork::watch();
+    let _lifecycle = lifecycle()?;
     let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
     if global.count == u32::MAX {
         return Err(Status::ERROR_REFCOUNT_OVERFLOW);
@@ -163,6 +192,10 @@ pub fn init() -> Result {
 
 /// `hsa_shut_down`.
 pub fn shut_down() -> Result {
+    if fork::forked() {
+        return Err(Status::ERROR_NOT_INITIALIZED);
+    }
+    let _lifecycle = lifecycle()?;
     let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
     if global.runtime.is_none() {
         return Err(Status::ERROR_NOT_INITIALIZED);
@@ -172,6 +205,7 @@ pub fn shut_down() -> Result {
         && let Some(runtime) = global.runtime.take()
     {
         drop(global);
+        runtime.soft_queues.retain(|_, _| false);
         runtime.system.shut_down();
     }
     Ok(())

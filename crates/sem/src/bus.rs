@@ -125,6 +125,9 @@ pub enum FaultKind {
         /// Size of the access.
         bytes: u32,
     },
+    /// The host has no page there any more, or none that may be accessed so: the memory is the program's own, or another
+    /// process's, and was unmapped, protected or cut off.
+    Gone,
     /// The PC left every allocation.
     Fetch,
     /// No instruction has this encoding on the target.

@@ -20,6 +20,7 @@ mod clock;
 pub mod engine;
 pub mod group;
 mod guest;
+pub mod host;
 pub mod interp;
 pub mod layout;
 pub mod mem;

@@ -55,6 +55,8 @@ pub struct Block {
 }
 
 const MAX_INSTS: usize = 256;
+/// As far as a block can reach: every instruction fits in 64 bits, and the fetch of the last may look at one more.
+pub(crate) const MAX_BLOCK_BYTES: u64 = 8 * (MAX_INSTS as u64 + 1);
 
 /// Decodes a block at an address.
 pub fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout) -> Block {
