@@ -165,7 +165,7 @@ impl Running<'_> {
 
     /// Tells about an access, if anybody looks on.
     #[inline]
-    fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
+    pub(crate) fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
         if self.wave.told.looking {
             self.tell_observer(at, bytes, kind, fault);
         }
