@@ -11,10 +11,10 @@ use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access as RowAccess;
 use wavemill_isa::{Role, Row};
 use wavemill_sem::bus::{self, At, FaultKind, Kind, Space};
-use wavemill_sem::control::{Flow, Stop};
+use wavemill_sem::execute::control::{Flow, Stop};
+use wavemill_sem::execute::raise::{self, Raised};
 use wavemill_sem::hwreg::{mode, status, trapsts};
 use wavemill_sem::memory::Access;
-use wavemill_sem::raise::{self, Raised};
 use wavemill_sem::state::{State, lanes};
 use wavemill_sem::trap::Cause;
 
