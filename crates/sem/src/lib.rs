@@ -10,12 +10,11 @@
 //! [`inst`] is the decoded instruction, [`resolve`] makes it; [`operand`] says what operand codes name.
 //!
 //! An engine gives its registers and its memory to the other instructions as a [`state::State`] and a [`bus::Bus`], and
-//! [`execute`] does them: [`control`] has program control, [`lanemove`] what moves between lanes, [`smem`], [`share`],
-//! [`transfer`] and [`texel`] move data between registers and memory, [`interp`] interpolates parameters. Where they
-//! move it, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`] and
-//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`memory`] says
-//! what instructions move, [`wait`] which counters they raise, [`gws`] is global wave sync, [`ordered`] whose turn it is to
-//! count; [`raise`] has the exceptions of an instruction, [`trap`] and [`hwreg`] what a wave knows about itself.
+//! [`execute`] does them. What they are to do is in [`control`], [`lanemove`], [`smem`], [`share`], [`memory`], [`mimg`] and
+//! [`interp`]. Where data moves, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`] and
+//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`wait`] says which
+//! counters instructions raise, [`gws`] is global wave sync, [`ordered`] whose turn it is to
+//! count; [`trap`] and [`hwreg`] what a wave knows about itself.
 #![forbid(unsafe_code)]
 
 pub mod address;
@@ -57,7 +56,6 @@ pub mod operand;
 pub mod operations;
 pub mod ordered;
 pub mod packed;
-pub mod raise;
 pub mod record;
 pub mod resolve;
 pub mod salu;
@@ -68,9 +66,7 @@ pub mod smem;
 pub mod soft;
 pub mod special;
 pub mod state;
-pub mod texel;
 pub mod tiling;
-pub mod transfer;
 pub mod trap;
 pub mod valu;
 pub mod wait;

@@ -6,9 +6,10 @@ use crate::mem::Memory;
 use crate::state::Wave;
 use crate::strip::LaneOps;
 use wavemill_isa::{DecodeError, Decoder, Enc, Flow, flag};
-pub use wavemill_sem::inst::{Allocation, Inst, Run};
+pub use wavemill_sem::inst::{Inst, Run};
 pub use wavemill_sem::operand::{Special, Src};
 use wavemill_sem::resolve::resolve;
+pub use wavemill_sem::state::Allocation;
 
 /// What code is decoded for: the registers a wave has and may write, and whether it runs step by step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

@@ -8,14 +8,12 @@ use crate::observe::{Access, Control};
 use crate::state::{Clock, Wave};
 use std::sync::atomic::{Ordering, fence};
 use wavemill_isa::Level;
-use wavemill_sem::address::Apertures;
 use wavemill_sem::atomic::Rmw;
 use wavemill_sem::bus::{At, Bus, FaultKind, Kind, Space};
 use wavemill_sem::gws::Request;
 use wavemill_sem::hwreg::trapsts;
-use wavemill_sem::inst::Allocation;
 use wavemill_sem::ordered::Count;
-use wavemill_sem::state::State;
+use wavemill_sem::state::{Allocation, Apertures, State};
 use wavemill_sem::trap::Cause;
 
 /// A wave, its work-group and the memory it may access.
@@ -165,7 +163,7 @@ impl Running<'_> {
 
     /// Tells about an access, if anybody looks on.
     #[inline]
-    fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
+    pub(crate) fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
         if self.wave.told.looking {
             self.tell_observer(at, bytes, kind, fault);
         }

@@ -10,7 +10,7 @@ use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
 pub use wavemill_sem::hwreg::mode;
 use wavemill_sem::hwreg::status;
-use wavemill_sem::inst::{Allocation, SPARE};
+use wavemill_sem::state::{Allocation, SPARE};
 
 /// One vector register: a dword for each of 64 lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
