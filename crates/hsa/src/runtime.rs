@@ -15,6 +15,7 @@ use wavemill_isa::Target;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
 use wavemill_runtime::fork;
 use wavemill_runtime::heap::Gpus;
+use wavemill_runtime::image::Images;
 use wavemill_runtime::journal::Journal;
 use wavemill_runtime::observe::ProcessObserver;
 use wavemill_runtime::platform::Gpu;
@@ -134,6 +135,8 @@ pub struct Runtime {
     pub svm: Mutex<Svm>,
     /// Instruction sets that the program has named, other than the GPUs'.
     pub isas: Mutex<Vec<Target>>,
+    /// Images and samplers.
+    pub images: Images,
 }
 
 struct Global {
@@ -231,6 +234,7 @@ impl Runtime {
             event: Mutex::default(),
             svm: Mutex::default(),
             isas: Mutex::default(),
+            images: Images::default(),
         })
     }
 

@@ -13,6 +13,7 @@ mod arena;
 pub mod executable;
 pub mod fork;
 pub mod heap;
+pub mod image;
 mod ipc;
 pub mod journal;
 pub mod maps;

@@ -5,6 +5,7 @@ mod catalyst;
 mod faults;
 mod gws;
 mod hold;
+mod images;
 mod litmus;
 mod observers;
 mod ordered;
