@@ -1,3 +1,4 @@
+// exit: 3
 // assert on the device: the message with file, line and condition, and the end of the process that did it.
 #include "common.h"
 #include <cassert>

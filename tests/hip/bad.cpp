@@ -1,4 +1,5 @@
 // link: -g
+// exit: 3
 // Programs that do what they must not: HIP reports each, the report names the kernel and its line, and other processes
 // live on.
 //

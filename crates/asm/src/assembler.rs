@@ -186,6 +186,9 @@ impl<'a> Parser<'a> {
             }
             self.out.eol();
         } else {
+            if self.options.debug_lines {
+                self.note_line();
+            }
             self.emit_instruction(encoded.bits, encoded.len, encoded.fixup);
         }
         Ok(())

@@ -7,6 +7,7 @@
 
 pub mod amd;
 mod assembler;
+pub mod clrx;
 pub mod disasm;
 pub mod elf;
 pub mod eval;

@@ -58,6 +58,8 @@ pub struct Options {
     pub altmacro: bool,
     /// Keys of `.amd_kernel_code_t` that LLVM reads and forgets count, as the ROCm code object format has them.
     pub old_keys: bool,
+    /// A line table of the source itself (`-g`), for objects whose source brings none along.
+    pub debug_lines: bool,
 }
 
 impl Options {
@@ -77,6 +79,7 @@ impl Options {
             fatal_warnings: false,
             altmacro: false,
             old_keys: false,
+            debug_lines: false,
         }
     }
 }

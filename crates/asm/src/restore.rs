@@ -26,6 +26,10 @@ const MADE: [&str; 3] = [".dynamic", ".got", ".relro_padding"];
 
 /// Makes the source of a file, or of one of its kernels.
 pub fn source(file: &File<'_>, target: Target, kernel: Option<&str>) -> Result<String, Error> {
+    if file.catalyst.is_some() {
+        let message = "it is an OpenCL binary of Catalyst, whose source is CLRX's assembly: --clrx";
+        return Err(Error::new("file", None, message));
+    }
     let mut text = Source { file, target, kernel, out: String::new(), anchors: BTreeSet::new() };
     text.header()?;
     text.declarations();

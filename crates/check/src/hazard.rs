@@ -7,7 +7,7 @@
 use crate::finding::{Finding, Kind, Mend};
 use crate::flow::{self, State};
 use crate::program::{Program, Step};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use wavemill_isa::info::{Index, Reg, Use};
 use wavemill_isa::{Class, Enc, Flow, Form, Level, MemKind, Op, Role, flag};
 
@@ -17,26 +17,43 @@ const WINDOW: u8 = 19;
 /// MODE's bit that lets vector instructions be skipped.
 const VSKIP: u32 = 1 << 28;
 
-/// The instructions issued lately, each with the wait states since: the fewest on any path.
+/// An instruction issued lately.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Recent(BTreeMap<usize, u8>);
+struct Issued {
+    /// Wait states since: the fewest on any path.
+    states: u8,
+    /// Of a matrix instruction: registers that a later one writes on every path. Who reads those waits for the later one.
+    superseded: BTreeSet<Reg>,
+}
+
+/// The instructions issued lately.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Recent(BTreeMap<usize, Issued>);
 
 impl State for Recent {
     fn join(&mut self, other: &Self) {
-        for (index, states) in &other.0 {
-            self.0.entry(*index).and_modify(|s| *s = (*s).min(*states)).or_insert(*states);
+        for (index, theirs) in &other.0 {
+            let join = |mine: &mut Issued| {
+                mine.states = mine.states.min(theirs.states);
+                mine.superseded.retain(|r| theirs.superseded.contains(r));
+            };
+            self.0.entry(*index).and_modify(join).or_insert_with(|| theirs.clone());
         }
     }
 
-    fn step(&mut self, _: &Program, index: usize, step: &Step) {
+    fn step(&mut self, program: &Program, index: usize, step: &Step) {
         let passed = step.states();
-        self.0.values_mut().for_each(|s| *s = s.saturating_add(passed));
-        self.0.retain(|_, s| *s < WINDOW);
+        self.0.values_mut().for_each(|i| i.states = i.states.saturating_add(passed));
+        self.0.retain(|_, i| i.states < WINDOW);
         if step.calls {
             // A function takes longer than any hazard.
             self.0.clear();
         }
-        self.0.insert(index, 0);
+        if is_mfma(step) {
+            let earlier = self.0.iter_mut().filter(|(i, _)| is_mfma(&program.steps[**i]));
+            earlier.for_each(|(_, issued)| issued.superseded.extend(step.info.writes().flat_map(Use::regs)));
+        }
+        self.0.insert(index, Issued::default());
     }
 }
 
@@ -45,16 +62,18 @@ pub fn check(program: &Program) -> Vec<Finding> {
     let states = flow::before(program, &Recent::default());
     let mut found = Vec::new();
     for (step, state) in program.steps.iter().zip(&states) {
-        for (index, states) in state.iter().flat_map(|s| &s.0) {
-            let first = &program.steps[*index];
-            let Some(need) = required(first, step, program.target.level()) else { continue };
-            if *states < need.states {
+        for (index, issued) in state.iter().flat_map(|s| &s.0) {
+            let (first, states) = (&program.steps[*index], issued.states);
+            let Some(need) = required(first, step, program.target.level(), &issued.superseded) else {
+                continue;
+            };
+            if states < need.states {
                 found.push(Finding {
                     kind: Kind::TooClose,
                     at: step.at,
                     other: first.at,
                     regs: need.regs,
-                    states: Some((need.states, *states, need.rule)),
+                    states: Some((need.states, states, need.rule)),
                     mend: Mend::Nops(need.states - states),
                 });
             }
@@ -121,9 +140,14 @@ fn is_vcc(r: Reg) -> bool {
 }
 
 /// What the rules demand of a pair: the strictest of them.
-fn required(first: &Step, second: &Step, level: Level) -> Option<Need> {
+fn required(first: &Step, second: &Step, level: Level, superseded: &BTreeSet<Reg>) -> Option<Need> {
     let mut most: Option<Need> = None;
-    let mut need = |states: u8, regs: Vec<Reg>, rule: &'static str| {
+    let mut need = |states: u8, mut regs: Vec<Reg>, rule: &'static str| {
+        let some = !regs.is_empty();
+        regs.retain(|r| !superseded.contains(r));
+        if some && regs.is_empty() {
+            return;
+        }
         if states > 0 && most.as_ref().is_none_or(|m| m.states < states) {
             most = Some(Need { states, regs, rule });
         }

@@ -7,7 +7,7 @@ use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wavemill_asm::{Options, Os, OutputType, assemble, elf};
+use wavemill_asm::{Options, Os, OutputType, assemble, clrx, elf};
 use wavemill_isa::Target;
 use wavemill_object::link::{Input, link};
 use wavemill_object::target_id::{self, TargetId};
@@ -18,7 +18,8 @@ use wavemill_object::target_id::{self, TargetId};
     after_help = "The processor and its features come from --mcpu, else from the source's .amdgcn_target \
 (or .amd_amdgpu_isa,\n.hsa_code_object_isa). The code object version comes from .amdhsa_code_object_version, else from \
 --code-object-version,\nelse from what the source implies (amdhsa.version in its metadata, the style of its target \
-id), else it is 5."
+id), else it is 5.\n\nA source with .amdcl2 is CLRX's assembly: it becomes an OpenCL 2.0 binary of AMD's Catalyst driver \
+(NAME.bin)."
 )]
 pub struct Asm {
     /// The source, `-` for standard input
@@ -60,15 +61,16 @@ pub fn run(args: &Asm) -> ExitCode {
 
 fn make(args: &Asm) -> Result<(String, Vec<u8>), String> {
     let text = open(&args.file)?.to_vec();
+    let mut include_paths = args.include.clone();
+    include_paths.extend(Path::new(&args.file).parent().map(Path::to_owned));
+    let defsyms = args.defsym.iter().map(|s| defsym(s)).collect::<Result<Vec<_>, _>>()?;
+    if clrx::is_source(&text) {
+        return container(args, text, clrx::Options { include_paths, defsym: defsyms });
+    }
     let mut options = options(args, &text)?;
     options.output = OutputType::Obj;
-    options.include_paths = args.include.clone();
-    if let Some(directory) = Path::new(&args.file).parent() {
-        options.include_paths.push(directory.to_owned());
-    }
-    for symbol in &args.defsym {
-        options.defsym.push(defsym(symbol)?);
-    }
+    options.include_paths = include_paths;
+    options.defsym = defsyms;
     let result = assemble(&options, &args.file, text);
     let _ = std::io::stdout().lock().write_all(&result.printed);
     let _ = std::io::stderr().lock().write_all(&result.render_diagnostics());
@@ -77,12 +79,7 @@ fn make(args: &Asm) -> Result<(String, Vec<u8>), String> {
         return Err(String::new());
     }
     let object = elf::write(&result).map_err(|e| format!("{}: {e}", args.file))?;
-    let extension = if args.compile { "o" } else { "hsaco" };
-    let path = match (&args.output, args.file.as_str()) {
-        (Some(path), _) => path.clone(),
-        (None, "-") => "-".into(),
-        (None, file) => Path::new(file).with_extension(extension).to_string_lossy().into_owned(),
-    };
+    let path = output_path(args, if args.compile { "o" } else { "hsaco" });
     if args.compile {
         return Ok((path, object));
     }
@@ -91,6 +88,36 @@ fn make(args: &Asm) -> Result<(String, Vec<u8>), String> {
     let linked =
         linked.map_err(|e| e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\nwavemill asm: "))?;
     Ok((path, linked))
+}
+
+/// The file to write.
+fn output_path(args: &Asm, extension: &str) -> String {
+    match (&args.output, args.file.as_str()) {
+        (Some(path), _) => path.clone(),
+        (None, "-") => "-".into(),
+        (None, file) => Path::new(file).with_extension(extension).to_string_lossy().into_owned(),
+    }
+}
+
+/// An OpenCL binary of Catalyst from CLRX's assembly.
+fn container(args: &Asm, text: Vec<u8>, options: clrx::Options) -> Result<(String, Vec<u8>), String> {
+    let said = [
+        ("-c", args.compile),
+        ("--mcpu", args.mcpu.is_some()),
+        ("--code-object-version", args.code_object_version.is_some()),
+    ];
+    if let Some((option, _)) = said.iter().find(|o| o.1) {
+        return Err(format!(
+            "{}: {option} is not for CLRX's .amdcl2, which says such things itself",
+            args.file
+        ));
+    }
+    let result = clrx::assemble(&options, &args.file, text);
+    let _ = std::io::stdout().lock().write_all(&result.printed);
+    let _ = std::io::stderr().lock().write_all(&result.render_diagnostics());
+    // The messages have said what is wrong.
+    let bytes = result.binary.ok_or_else(String::new)?;
+    Ok((output_path(args, "bin"), bytes))
 }
 
 /// What to assemble for: the command line's word, else the source's.

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::process::ExitCode;
 use wavemill_asm::objdump::{Beside, Label, Notes, Objdump, Part, Shows};
-use wavemill_asm::restore;
 use wavemill_asm::suggest::closest;
+use wavemill_asm::{clrx, restore};
 use wavemill_isa::Target;
 use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_FILE, STT_OBJECT, STT_SECTION};
 use wavemill_object::lines::{Line, Lines};
@@ -48,6 +48,9 @@ pub struct Disasm {
     /// A source that assembles to the same object
     #[arg(long, conflicts_with_all = ["code_only", "source", "line_numbers", "reloc", "symbolize_operands"])]
     asm: bool,
+    /// An OpenCL 2.0 binary of AMD's Catalyst driver: a source in CLRX's assembly, which assembles to the same binary
+    #[arg(long, conflicts_with_all = ["asm", "code_only", "source", "line_numbers", "reloc", "symbolize_operands", "mcpu"])]
+    clrx: bool,
     /// Disassemble for this processor instead of the one the object names
     #[arg(long, value_name = "NAME")]
     mcpu: Option<String>,
@@ -82,6 +85,11 @@ fn disasm(args: &Disasm) -> Result<(), String> {
             continue;
         }
         found = true;
+        if args.clrx {
+            let text = clrx::disassemble(&file, args.kernel.as_deref()).map_err(|e| in_file(&e))?;
+            written(out.write_all(text.as_bytes()))?;
+            continue;
+        }
         let target = target_of(args, &file)?;
         if args.asm {
             let text = restore::source(&file, target, args.kernel.as_deref()).map_err(|e| in_file(&e))?;
@@ -199,7 +207,10 @@ fn relocations(file: &File<'_>, section: u32) -> Result<Vec<(u64, String)>, Erro
             n @ 1.. => format!("+{n:#x}"),
             n => format!("-{:#x}", n.unsigned_abs()),
         };
-        all.push((r.offset, format!("\t\t{:016x}:  {}\t{name}{addend}\n", r.offset, r.type_name())));
+        all.push((
+            r.offset,
+            format!("\t\t{:016x}:  {}\t{name}{addend}\n", r.offset, r.type_name(file.is_finalized())),
+        ));
     }
     all.sort_by_key(|r| r.0);
     Ok(all)

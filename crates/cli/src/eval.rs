@@ -57,6 +57,7 @@ pub fn run(args: &Eval) -> ExitCode {
 }
 
 fn perform(args: &Eval) -> Result<ExitCode, String> {
+    crate::environment()?;
     let mut session = Session::new(crate::gpu::processor(&args.gpu)?, args.lds, args.style)?;
     let (values, code): (Vec<&String>, Vec<&String>) = args.words.iter().partition(|w| assign::is(w));
     for text in values {

@@ -6,6 +6,7 @@
 mod signals;
 
 use crate::embed::Runtime;
+use crate::status;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::Write;
@@ -13,6 +14,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
+use std::time::Duration;
 use wavemill_device::EngineKind;
 use wavemill_device::record::Log;
 use wavemill_runtime::system::MOST_GPUS;
@@ -29,12 +31,17 @@ program itself) gets Wavemill's in its place. Programs that start without `exec`
   WAVEMILL_JSON       a file that gets a line of JSON for each dispatch
   WAVEMILL_TRACE      as --trace
   WAVEMILL_DETERMINISTIC=1, WAVEMILL_RECORD, WAVEMILL_REPLAY  as --deterministic, --record, --replay
+  WAVEMILL_FAULTS     a file that gets a line for each dispatch that faulted
+  WAVEMILL_TIMEOUT    as --timeout, for the kernels
 
 With --deterministic, GPUs do something only while the program is in a call of the runtime: packets, waves and copies come
 one after the other, in an order that depends on these calls alone, and clocks of waves count instructions. A program with
 one thread runs the same way every time. --record also writes the order in which all threads' calls came, and each turn of
-a wave; --replay makes them come in this order again, and ends the program, with status 1 and the line at which they
+a wave; --replay makes them come in this order again, and ends the program, with status 5 and the line at which they
 differ, when the same does not happen. What threads do between calls, and the addresses of memory, are the system's.
+
+rocminfo, rocm_agent_enumerator and amdgpu-arch are Wavemill's own for the program, so that `hipcc`, `clang
+--offload-arch=native` and CMake's HIP language find the virtual GPUs.
 
 A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
 the process.
@@ -44,7 +51,8 @@ Signals sent to `wavemill exec` (HUP, INT, QUIT, TERM, USR1, USR2) go to the pro
 The library is part of this command, and is put into the cache ($WAVEMILL_CACHE, $XDG_CACHE_HOME/wavemill or
 ~/.cache/wavemill) when it is first needed.
 
-Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started.";
+Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started. If it says
+that all is well, but a kernel has faulted: 3; if time ran out: 4.";
 
 /// Arguments of `exec`.
 #[derive(Args, Debug)]
@@ -60,12 +68,15 @@ pub struct Exec {
     #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
     engine: Option<String>,
     /// Host threads for each GPU (default: all)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1024))]
+    threads: Option<u32>,
     /// How far beyond an allocation accesses may go: not at all, or to the end of its last page as on hardware (default:
     /// page)
     #[arg(long, value_name = "BOUNDS")]
     bounds: Option<crate::bounds::Kind>,
+    /// Stop the program after so many seconds, with a report of what its kernels were doing
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    timeout: Option<f64>,
     /// Report the dispatches to a file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -130,6 +141,7 @@ pub fn run(args: &Exec) -> ExitCode {
 }
 
 fn perform(args: &Exec) -> Result<ExitCode, String> {
+    crate::environment()?;
     if !cfg!(target_os = "linux") {
         return Err(format!("it runs programs for Linux, where HIP is; this is {}", std::env::consts::OS));
     }
@@ -151,10 +163,14 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         path.push(more);
     }
     let directory = Directory::new().map_err(|e| format!("no temporary directory: {e}"))?;
+    let tools = tools(&directory);
     let lines = directory.0.join("dispatches");
     let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
     let mut command = Command::new(program);
     command.args(arguments).env("LD_LIBRARY_PATH", path);
+    if let Some(path) = tools {
+        command.env("PATH", path);
+    }
     command.env("WAVEMILL_GPU", gpu).env("WAVEMILL_GPUS", args.gpus.to_string());
     if let Some(engine) = engine {
         command.env("WAVEMILL_ENGINE", engine.name());
@@ -189,8 +205,16 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if args.json.is_some() {
         command.env("WAVEMILL_JSON", &lines);
     }
-    let status = match signals::run(&mut command) {
-        Ok(status) => status,
+    let faults = directory.0.join("faults");
+    command.env("WAVEMILL_FAULTS", &faults);
+    let limit = args.timeout.map(Duration::try_from_secs_f64).transpose();
+    let limit = limit
+        .map_err(|_| format!("--timeout {}: a number of seconds is wanted", args.timeout.unwrap_or(0.0)))?;
+    if let Some(limit) = limit {
+        command.env("WAVEMILL_TIMEOUT", limit.as_secs_f64().to_string());
+    }
+    let (status, late) = match signals::run(&mut command, limit) {
+        Ok(ended) => ended,
         Err(e) => {
             eprintln!("wavemill exec: {}: {e}", program.display());
             return Ok(ExitCode::from(127));
@@ -199,8 +223,34 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if let Some(file) = &args.json {
         report(args, file, &lines, status).map_err(|e| format!("{}: {e}", file.display()))?;
     }
-    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    if late {
+        eprintln!("wavemill exec: {}: not done after {} s", program.display(), args.timeout.unwrap_or(0.0));
+        return Ok(ExitCode::from(status::TIMEOUT));
+    }
+    // A program that does not look must not pass for one whose kernels are fine.
+    let faults = std::fs::read_to_string(&faults).unwrap_or_default();
+    let timeout = faults.lines().any(|kind| kind == "timeout");
+    let code = match status.code() {
+        // HIP ends a program whose kernel was stopped.
+        _ if timeout && limit.is_some() => status::TIMEOUT.into(),
+        Some(0) if timeout => status::TIMEOUT.into(),
+        Some(0) if !faults.is_empty() => status::FAULT.into(),
+        Some(code) => code,
+        None => 128 + status.signal().unwrap_or(0),
+    };
     Ok(ExitCode::from(code as u8))
+}
+
+/// The path with the tools before the others that ask a driver for GPUs; none where that cannot be.
+fn tools(directory: &Directory) -> Option<OsString> {
+    let bin = directory.0.join("bin");
+    let this = std::env::current_exe().ok()?;
+    std::fs::create_dir(&bin).ok()?;
+    for name in crate::dropin::FOR_PROGRAMS {
+        std::os::unix::fs::symlink(&this, bin.join(name)).ok()?;
+    }
+    let before = std::env::var_os("PATH").unwrap_or_default();
+    std::env::join_paths(std::iter::once(bin).chain(std::env::split_paths(&before))).ok()
 }
 
 /// Makes one JSON document of the lines that the program's library has left.

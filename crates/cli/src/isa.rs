@@ -1,5 +1,7 @@
 //! `wavemill isa`: what the instruction table knows, for people and (`--json`) for programs.
 
+mod explain;
+
 use clap::Subcommand;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -24,10 +26,23 @@ pub enum Isa {
         #[arg(long, value_name = "ENCODING")]
         encoding: Option<String>,
     },
-    /// Explain one instruction: encodings per generation, operands, effects
+    /// Explain an instruction, a modifier, a register, a counter, hazards, or words of machine code
     Explain {
-        /// The mnemonic, with or without an encoding suffix
-        mnemonic: String,
+        /// A mnemonic, a modifier (row_shr, op_sel, blgp), a register or counter (exec, vmcnt), hazards, or words (0xd3b04000)
+        #[arg(required = true)]
+        words: Vec<String>,
+        /// Words of machine code for this processor only
+        #[arg(long, value_name = "NAME")]
+        mcpu: Option<String>,
+        /// Draw where the elements of a matrix instruction's operand lie
+        #[arg(long, value_name = "MATRIX")]
+        layout: Option<explain::Matrix>,
+    },
+    /// Find instructions and modifiers by words of their names and descriptions
+    Search {
+        /// The words
+        #[arg(required = true)]
+        words: Vec<String>,
     },
     /// List the processors with their other names
     Processors {
@@ -41,7 +56,8 @@ pub enum Isa {
 pub fn run(command: Isa) -> ExitCode {
     match command {
         Isa::List { mcpu, json, encoding } => list(&mcpu, json, encoding.as_deref()),
-        Isa::Explain { mnemonic } => explain(&mnemonic),
+        Isa::Explain { words, mcpu, layout } => explain::run(&words, mcpu.as_deref(), layout),
+        Isa::Search { words } => explain::search(&words),
         Isa::Processors { json } => processors(json),
     }
 }
@@ -51,7 +67,7 @@ fn fail(message: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn hint(name: &str, candidates: impl Iterator<Item = &'static str>) -> String {
+fn hint<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> String {
     closest(name, candidates).map(|n| format!("; did you mean {n}?")).unwrap_or_default()
 }
 
@@ -165,18 +181,6 @@ fn json_row(row: &'static Row, level: Level, out: &mut String) {
         row.basis().0.name(),
         wavemill_device::json::quoted(row.basis().1),
     );
-}
-
-fn explain(mnemonic: &str) -> ExitCode {
-    let name = ["_e32", "_e64", "_sdwa", "_dpp"]
-        .iter()
-        .find_map(|s| mnemonic.strip_suffix(s))
-        .unwrap_or(mnemonic)
-        .to_ascii_lowercase();
-    let Some(page) = reference::page(&name) else {
-        return fail(&format!("no instruction `{mnemonic}`{}", hint(&name, ROWS.iter().map(|r| r.name))));
-    };
-    crate::print(page.text().as_bytes())
 }
 
 fn processors(json: bool) -> ExitCode {

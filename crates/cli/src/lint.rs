@@ -51,7 +51,7 @@ pub struct Lint {
 pub fn run(args: &Lint) -> ExitCode {
     match report(args) {
         Ok(0) => ExitCode::SUCCESS,
-        Ok(_) => ExitCode::from(status::FINDINGS),
+        Ok(_) => ExitCode::from(status::CHECK),
         Err(message) => {
             eprintln!("wavemill lint: {message}");
             ExitCode::FAILURE

@@ -1,13 +1,15 @@
 //! The `wavemill` command: AMD GPU code without the GPU.
 //!
-//! Every subcommand has a file of its own; this one only picks it. Exit status: 0 success, 1 the input or a check
-//! failed, 2 wrong usage.
+//! Every subcommand has a file of its own; this one only picks it. Exit status: 0 success, 1 it could not be done, 2 wrong
+//! usage, and those of [`status`].
 
 mod asm;
 mod bench;
 mod bounds;
 mod cache;
+mod compile;
 mod disasm;
+mod dropin;
 mod embed;
 mod eval;
 mod exec;
@@ -85,7 +87,17 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse_from(arguments(std::env::args_os())).command {
+    let code = dispatch();
+    // Whoever has lost what was written for them must not take it for success.
+    if output::failed() && code == ExitCode::SUCCESS { ExitCode::FAILURE } else { code }
+}
+
+fn dispatch() -> ExitCode {
+    let words = match dropin::called(&std::env::args_os().collect::<Vec<_>>()) {
+        dropin::Called::As(words) => words,
+        dropin::Called::Done(code) => return code,
+    };
+    match Cli::parse_from(arguments(words.into_iter())).command {
         Command::Mc { args } => mc::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Link(args) => link::run(&args),
@@ -116,14 +128,27 @@ fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     all
 }
 
-/// Writes to standard output; a reader that went away is not an error.
+/// Refuses settings in the environment that would do nothing.
+fn environment() -> Result<(), String> {
+    let Some(wanted) = std::env::var_os("WAVEMILL_SIMD").filter(|v| !v.is_empty()) else { return Ok(()) };
+    let names: Vec<&str> = wavemill_wave::Simd::available().iter().map(|s| s.name()).collect();
+    match names.iter().any(|n| wanted == *n) {
+        true => Ok(()),
+        false => Err(format!("WAVEMILL_SIMD={}: this machine has {}", wanted.display(), names.join(", "))),
+    }
+}
+
+/// Writes to standard output. What cannot be written makes the command fail; of a reader that went away nothing is said.
 fn print(bytes: &[u8]) -> ExitCode {
     use std::io::Write;
-    match std::io::stdout().lock().write_all(bytes) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            eprintln!("wavemill: standard output: {e}");
+    let mut out = std::io::stdout().lock();
+    match output::written(out.write_all(bytes).and_then(|()| out.flush())) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            if !message.is_empty() {
+                eprintln!("wavemill: {message}");
+            }
             ExitCode::FAILURE
         }
-        _ => ExitCode::SUCCESS,
     }
 }

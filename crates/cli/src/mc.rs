@@ -26,6 +26,7 @@ Usage: wavemill mc [OPTIONS] [FILE]        (`-` or no FILE: standard input)
   -I DIR                               where .include and .incbin look
   -amdhsa-code-object-version=N        code object version where the source does not say
   -no-warn, -fatal-warnings            drop warnings, or make them errors
+  -g                                   lines of the source, for objects (.debug_line)
   -o FILE                              output file (default: standard output)
   --version                            which Wavemill this is
 ";
@@ -34,7 +35,7 @@ Usage: wavemill mc [OPTIONS] [FILE]        (`-` or no FILE: standard input)
 const VALUED: &[&str] =
     &["arch", "triple", "mcpu", "mattr", "filetype", "defsym", "I", "amdhsa-code-object-version", "o"];
 const FLAGS: &[&str] =
-    &["show-encoding", "assemble", "disassemble", "no-warn", "fatal-warnings", "help", "h", "version"];
+    &["show-encoding", "assemble", "disassemble", "no-warn", "fatal-warnings", "g", "help", "h", "version"];
 
 struct Job {
     options: Options,
@@ -123,6 +124,7 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
             "disassemble" => disassemble = true,
             "no-warn" => options.no_warn = true,
             "fatal-warnings" => options.fatal_warnings = true,
+            "g" => options.debug_lines = true,
             "arch" => {
                 let arch = text(value)?;
                 if arch != "amdgcn" {
@@ -169,7 +171,7 @@ fn parse(args: &[String]) -> Result<Job, Stop> {
 }
 
 /// What `--version` says: scripts look for the version of LLVM, and for the architecture.
-fn version() -> String {
+pub fn version() -> String {
     format!(
         "Wavemill {}, in the manner of\n  LLVM version 19.1.7\n\n  Registered Targets:\n    amdgcn - AMD GCN GPUs\n",
         crate::version::version()

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes a command's result, `-` for standard output.
 pub fn save(command: &str, path: &str, bytes: &[u8]) -> ExitCode {
@@ -17,11 +18,22 @@ pub fn save(command: &str, path: &str, bytes: &[u8]) -> ExitCode {
     }
 }
 
-/// What to say of an attempt to write to standard output: a reader that went away is not an error.
+/// Something could not be written to standard output.
+static FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether something could not be written to standard output.
+pub fn failed() -> bool {
+    FAILED.load(Ordering::Relaxed)
+}
+
+/// What to say of an attempt to write to standard output: nothing if its reader went away, but it has failed.
 pub fn written(result: io::Result<()>) -> Result<(), String> {
-    match result {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
-        _ => Ok(()),
+    let Err(e) = result else { return Ok(()) };
+    FAILED.store(true, Ordering::Relaxed);
+    if e.kind() == io::ErrorKind::BrokenPipe {
+        Err(String::new())
+    } else {
+        Err(format!("standard output: {e}"))
     }
 }
 

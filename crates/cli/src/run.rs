@@ -1,16 +1,26 @@
 //! `wavemill run`: one kernel of a source, code object or program, on the virtual GPU.
 
 mod args;
+mod bare;
+mod expect;
+mod fit;
 mod handler;
+mod kind;
 mod npy;
+mod number;
+mod png;
 mod print;
 mod report;
 mod show;
 pub mod source;
+mod zip;
 
-use args::{ArgSpec, Buffer};
+use crate::{compile, status};
+use args::{Arg, ArgSpec, Buffer};
 use clap::Args;
+use expect::{Expectation, Tolerance};
 use handler::Handler;
+use kind::Kind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,17 +34,22 @@ use wavemill_device::trace::Trace;
 use wavemill_device::traps::TrapHandler;
 use wavemill_device::{Completion, Device, EngineKind, Kernel, Loaded, Options, loader};
 use wavemill_isa::Target;
-use wavemill_object::bundle;
 use wavemill_object::read::File;
+use wavemill_object::{bundle, demangle};
 
 const AFTER_HELP: &str = "\
-Arguments are given in the order of the kernel's own:
-  buf:FILE      the bytes of a file, or the data of a .npy array, in a buffer
-  zeros:BYTES   a buffer of zeros (4096, 64k, 16M, 1G)
-  iota:TYPE:N   a buffer with 0, 1, 2 … N-1
-  TYPE:VALUE    a number: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 (several for a vector: f32:1,2,3,4)
-  hex:BYTES     bytes, for structures: hex:01000000ffff0000
-  local:BYTES   local memory
+Arguments are given in the kernel's order, or by name (--arg n=i32:5):
+  buf:FILE        a file in a buffer: its bytes, the data of a .npy array or of one in a .npz (FILE.npz:NAME), the pixels
+                  of a .png; `-` is standard input, and `buf:` may be left out where the file exists
+  zeros:TYPE:N    a buffer of zeros; zeros:BYTES too (4096, 64k, 16M, 1G)
+  iota:TYPE:N     a buffer with 0, 1, 2 … N-1
+  rand:TYPE:N[:SEED]  a buffer of random numbers, floats from 0 to 1, the same for the same seed
+  TYPE:VALUE      a number: i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64 (several for a vector: f32:1,2,3,4); the TYPE may be
+                  left out where the kernel states it, as OpenCL kernels do
+  hex:BYTES       bytes, for structures: hex:01000000ffff0000
+  local:BYTES     local memory
+  null            a null pointer
+What has another type than the kernel states is refused, unless force: stands before it (force:f32:1.5).
 --show prints or draws an argument's buffer after the run:
   N:TYPE[:COUNT]             its first elements
   N:image:WIDTHxHEIGHT[:TYPE]  one element (u32 if not said) for each pixel, the largest the brightest
@@ -43,10 +58,18 @@ in TTMP0 and TTMP1; S_RFE_B64 leaves it. It must leave alone what the program us
 What the kernel prints (printf of OpenCL and HIP, failed assertions) goes to standard output and standard error; the
 printf buffer of OpenCL is printed when the dispatch has ended, also by a fault, HIP's hostcalls while it runs. With
 --json, what it prints to standard output is in \"printf\" of each dispatch.
-An assembly source may hold its own options in comments, `; run: --grid 1024 --block 64 --arg zeros:4096`.
+A source may hold its own options in comments, `; run: --grid 1024 --block 64 --arg zeros:4096` (or `// run:`).
 Options on the command line replace them.
+OpenCL C, HIP and LLVM IR are compiled with clang ($WAVEMILL_CLANG, ROCm's or one on the path) for --gpu (gfx90a if not
+said), with -O2 and what --cflag adds; the result is kept in the cache as long as nothing changes.
+Instructions without a kernel get one, called `instructions`, with a grid of one wave if not said: s[0:1] is the address
+of the arguments, s2 to s4 the work-group, v0 to v2 the work-item (all in v0 on gfx90a, 10 bits each).
 
-Exit status: 0 the kernel ran, 1 it could not or faulted, 2 wrong usage.";
+--expect compares a buffer with a file of the same size, as NumPy's allclose: numbers may be off by --atol, and by --rtol
+of what is wanted. Both are 0 if not given: then all bits count, but for the sign of zero and which NaN it is.
+With --json there is one JSON document on standard output, whatever happens, and all other text on standard error.
+
+Exit status: 0 the kernel ran, 1 it could not be run, 2 wrong usage, 3 it faulted, 4 time ran out, 5 an --expect failed.";
 
 /// Numbers of work-items in up to three dimensions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -64,19 +87,22 @@ impl Sizes {
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = AFTER_HELP)]
 pub struct Run {
-    /// Assembly source (.s), code object, relocatable object, offload bundle or HIP program
+    /// Source (assembly, OpenCL C, HIP, LLVM IR), code object, offload bundle or HIP program; `-` for standard input
     file: PathBuf,
-    /// Kernel to run; needed when there are several
+    /// Kernel to run, as in the source or as in the symbol table; needed when there are several
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Work-items of the grid
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = Sizes::parse, overrides_with = "grid")]
+    #[arg(long, visible_alias = "global", value_name = "X[,Y[,Z]]", value_parser = Sizes::parse, overrides_with = "grid")]
     grid: Option<Sizes>,
     /// Work-items of a work-group (default: what the kernel requires, else at most 256)
-    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = Sizes::parse, overrides_with = "block")]
+    #[arg(long, visible_alias = "local", value_name = "X[,Y[,Z]]", value_parser = Sizes::parse, overrides_with = "block")]
     block: Option<Sizes>,
+    /// Where global ids start (OpenCL's global offset)
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = Sizes::parse)]
+    offset: Option<Sizes>,
     /// An argument, see below
-    #[arg(long = "arg", value_name = "KIND:VALUE", allow_hyphen_values = true)]
+    #[arg(long = "arg", value_name = "[NAME=]KIND:VALUE", allow_hyphen_values = true)]
     args: Vec<String>,
     /// Write argument N's buffer to a file after the run, as .npy if it came as one or FILE ends so
     #[arg(long, value_name = "N:FILE")]
@@ -84,6 +110,15 @@ pub struct Run {
     /// Print or draw argument N's buffer after the run, see below
     #[arg(long, value_name = "N:FORMAT")]
     show: Vec<String>,
+    /// What argument N's buffer must hold after the run: the data of a file, as an argument's
+    #[arg(long, value_name = "N:FILE")]
+    expect: Vec<String>,
+    /// How far a number may be from what --expect wants, as a part of that
+    #[arg(long, value_name = "PART", value_parser = tolerance)]
+    rtol: Option<f64>,
+    /// How far a number may be from what --expect wants
+    #[arg(long, value_name = "DIFFERENCE", value_parser = tolerance)]
+    atol: Option<f64>,
     /// Code that waves jump to when they trap (TBA): a function of a source or code object, or of the program itself
     #[arg(long, value_name = "FILE[:SYMBOL] | :SYMBOL", value_parser = Handler::parse)]
     trap_handler: Option<Handler>,
@@ -100,17 +135,17 @@ pub struct Run {
     #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
     engine: Option<String>,
     /// Host threads (default: all)
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=MOST_THREADS))]
+    threads: Option<u32>,
     /// Run the kernel N times, each time with fresh buffers
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
     /// How far beyond an allocation vector accesses may go: not at all, or to the end of its last page as on hardware
     /// (default: exact). Scalar loads, which compilers widen, may always read on to the end of the page
     #[arg(long, value_name = "BOUNDS")]
     bounds: Option<crate::bounds::Kind>,
     /// Stop a dispatch after so many seconds
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     timeout: Option<f64>,
     /// The same in every run: one thread, work-groups in order, clocks that count instructions
     #[arg(long)]
@@ -124,9 +159,26 @@ pub struct Run {
     /// Write which work-groups and waves begin and end, and which barriers are released, to a file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// An option for clang, which compiles OpenCL C, HIP and LLVM IR: --cflag=-O0
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    cflag: Vec<String>,
+    /// Show the command that compiles the source
+    #[arg(short, long)]
+    verbose: bool,
     /// Report to standard output as JSON
     #[arg(long)]
     json: bool,
+    /// No report about the dispatches
+    #[arg(short, long, conflicts_with = "json")]
+    quiet: bool,
+}
+
+/// More threads than any machine has processors are a mistake.
+const MOST_THREADS: i64 = 1024;
+
+/// A tolerance.
+fn tolerance(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|t: &f64| *t >= 0.0).ok_or_else(|| format!("`{text}` is not a number from 0 up"))
 }
 
 impl Run {
@@ -140,9 +192,13 @@ impl Run {
             kernel: self.kernel.or(line.kernel),
             grid: self.grid.or(line.grid),
             block: self.block.or(line.block),
+            offset: self.offset.or(line.offset),
             args: any(self.args, line.args),
             dump: any(self.dump, line.dump),
             show: any(self.show, line.show),
+            expect: any(self.expect, line.expect),
+            rtol: self.rtol.or(line.rtol),
+            atol: self.atol.or(line.atol),
             trap_handler: self.trap_handler.or(line.trap_handler),
             trap_memory: self.trap_memory.or(line.trap_memory),
             lds: self.lds.or(line.lds),
@@ -156,6 +212,9 @@ impl Run {
             record: self.record.or(line.record),
             replay: self.replay.or(line.replay),
             trace: self.trace.or(line.trace),
+            cflag: any(self.cflag, line.cflag),
+            verbose: self.verbose || line.verbose,
+            quiet: self.quiet || line.quiet,
             json: self.json || line.json,
         }
     }
@@ -163,11 +222,17 @@ impl Run {
 
 /// Runs `wavemill run`.
 pub fn run(run: Run) -> ExitCode {
-    match perform(run) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+    // A source may ask for it, too.
+    let mut json = run.json;
+    let file = run.file.display().to_string();
+    match perform(run, &mut json) {
+        Ok(status) => ExitCode::from(status),
         Err(message) => {
-            eprintln!("wavemill run: {}", message.trim_end());
+            let message = message.trim_end();
+            eprintln!("wavemill run: {message}");
+            if json {
+                crate::print(report::failure(&file, message).as_bytes());
+            }
             ExitCode::FAILURE
         }
     }
@@ -176,15 +241,15 @@ pub fn run(run: Run) -> ExitCode {
 /// The file as it is to be loaded, and the options with what a source adds to them.
 fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
     let shown = run.file.display().to_string();
-    let data = std::fs::read(&run.file).map_err(|e| format!("{shown}: {e}"))?;
-    if source::is_source(&run.file, &data) {
-        let line = source::launch_line(&data, &run.file)?;
-        let run = match line {
+    let data = crate::input::open(&shown)?.to_vec();
+    let kind = kind::of(&run.file, &data);
+    if kind != Kind::Binary {
+        let run = match source::launch_line(&data, &run.file)? {
             Some(line) => run.or(line),
             None => run,
         };
         let wanted = run.gpu.as_deref().map(crate::gpu::target).transpose()?;
-        let (object, target) = source::assemble(&run.file, data, wanted)?;
+        let (object, target) = assembled(&run, &shown, data, kind, wanted)?;
         return Ok((run, object, target));
     }
     let data = unbundle(&run, &data).map_err(|e| format!("{shown}: {e}"))?;
@@ -197,6 +262,30 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
     }
     drop(file);
     Ok((run, data, target))
+}
+
+/// The object of a source in any language.
+fn assembled(
+    run: &Run,
+    shown: &str,
+    text: Vec<u8>,
+    kind: Kind,
+    wanted: Option<Target>,
+) -> Result<(Vec<u8>, Target), String> {
+    if let Kind::Source(language) = kind {
+        let gpu = wanted.map_or(source::DEFAULT_GPU, |target| target.cpu.name);
+        let (options, verbose) = (run.cflag.as_slice(), run.verbose);
+        let job = compile::Job { name: shown, source: &text, language, gpu, options, verbose };
+        return source::assemble(&run.file, compile::compile(&job)?, wanted);
+    }
+    if let Some(flag) = run.cflag.first() {
+        return Err(format!("{shown}: --cflag {flag} is for clang, and this is assembly"));
+    }
+    let (object, target) = source::assemble(&run.file, text.clone(), wanted)?;
+    if !bare::is(&object) {
+        return Ok((object, target));
+    }
+    source::assemble(&run.file, bare::wrap(&text, shown, target.cpu), wanted)
 }
 
 /// The code object to run: the file itself, or one of those that a bundle or HIP program holds, for the GPU asked for
@@ -226,14 +315,18 @@ fn unbundle(run: &Run, file: &[u8]) -> Result<Vec<u8>, String> {
             .ok()
             .and_then(|f| Some(f.kernels().ok()?.iter().map(|k| k.name.to_owned()).collect::<Vec<_>>()));
         let kernels = kernels.unwrap_or_default();
-        run.kernel.as_ref().map_or(!kernels.is_empty(), |k| kernels.contains(k))
+        let answers = |wanted: &String| kernels.iter().any(|k| demangle::answers(k, wanted));
+        run.kernel.as_ref().map_or(!kernels.is_empty(), answers)
     };
     objects.sort_by_key(|o| (!has(o), cpu(o).is_none_or(|c| c.name != "gfx90a")));
     Ok(objects.swap_remove(0).data.into_owned())
 }
 
-fn perform(run: Run) -> Result<bool, String> {
+/// The exit status, unless the kernel could not be run at all.
+fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
+    crate::environment()?;
     let (run, data, target) = open(run)?;
+    *json |= run.json;
     let engine = run.engine.as_deref().map(EngineKind::named).transpose()?.unwrap_or_default();
     let timeout = match run.timeout {
         Some(t) => Some(
@@ -242,36 +335,12 @@ fn perform(run: Run) -> Result<bool, String> {
         ),
         None => None,
     };
-    let specs = run
-        .args
-        .iter()
-        .enumerate()
-        .map(|(i, text)| ArgSpec::parse(text).map_err(|e| format!("argument {i} (`{text}`): {e}")));
-    let specs: Vec<ArgSpec> = specs.collect::<Result<_, _>>()?;
-    let trap_memory = run.trap_memory.as_deref().map(|text| match ArgSpec::parse(text) {
-        Ok(spec) if spec.is_buffer() => Ok(spec),
-        Ok(_) => Err(format!("--trap-memory {text}: it is not a buffer")),
-        Err(e) => Err(format!("--trap-memory {text}: {e}")),
-    });
-    let trap_memory = trap_memory.transpose()?;
-    if trap_memory.is_some() && run.trap_handler.is_none() {
-        return Err("--trap-memory is for a --trap-handler".into());
-    }
-    // Buffers that --dump and --show know: the arguments', then the trap handler's.
-    let known = (specs.as_slice(), trap_memory.as_ref());
-    let dumps = run.dump.iter().map(|text| buffer_option("--dump", text, known));
-    let dumps: Vec<(usize, String)> = dumps.collect::<Result<_, _>>()?;
-    let shows = run.show.iter().map(|text| {
-        let (index, format) = buffer_option("--show", text, known)?;
-        Ok::<_, String>((index, show::Format::parse(&format).map_err(|e| format!("--show {text}: {e}"))?))
-    });
-    let shows: Vec<(usize, show::Format)> = shows.collect::<Result<_, _>>()?;
-
     let options = Options {
-        threads: run.threads.unwrap_or(0),
+        threads: run.threads.unwrap_or(0) as usize,
         deterministic: run.deterministic || run.record.is_some() || run.replay.is_some(),
         bounds: run.bounds.map_or_else(Default::default, Into::into),
         engine,
+        ..Options::default()
     };
     let device = Device::new(target, &options);
     let log = log(&run)?;
@@ -281,6 +350,9 @@ fn perform(run: Run) -> Result<bool, String> {
     let object = device.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
     let kernel = pick(&object, run.kernel.as_deref()).map_err(|e| format!("{shown}: {e}"))?;
     let (grid, block) = sizes(&run, kernel)?;
+    let args = arguments(&run, kernel)?;
+    let trap_memory = trap_memory(&run)?;
+    let after = After::new(&run, kernel, &args, trap_memory.as_ref())?;
     let handler = run.trap_handler.as_ref().map(|h| h.load(&device, &object));
     let handler = handler.transpose().map_err(|e| format!("--trap-handler: {e}"))?;
 
@@ -292,20 +364,22 @@ fn perform(run: Run) -> Result<bool, String> {
     let mut done: Vec<Completion> = Vec::new();
     let mut printed: Vec<String> = Vec::new();
     let mut buffers: Vec<Option<Buffer>> = Vec::new();
-    for _ in 0..run.repeat.unwrap_or(1).max(1) {
+    for _ in 0..run.repeat.unwrap_or(1) {
         buffers.clear();
         let mut values: Vec<Value> = Vec::new();
-        for (i, spec) in specs.iter().enumerate() {
+        for (i, arg) in args.iter().enumerate() {
             let named = kernel.visible_args().nth(i).and_then(|a| a.name.as_deref());
             let named = named.map(|n| format!(" `{n}`")).unwrap_or_default();
-            let (value, buffer) = spec
-                .place(&device, &format!("argument {i}{named}"))
-                .map_err(|e| format!("argument {i} (`{}`): {e}", run.args[i]))?;
+            let (value, buffer) = arg
+                .spec
+                .place(&device, kernel.narrow, &format!("argument {i}{named}"))
+                .map_err(|e| format!("argument {i} (`{}`): {e}", arg.text))?;
             values.push(value);
             buffers.push(buffer);
         }
         if let Some(code) = handler {
-            let memory = trap_memory.as_ref().map(|spec| spec.place(&device, "the trap handler's memory"));
+            let memory =
+                trap_memory.as_ref().map(|spec| spec.place(&device, false, "the trap handler's memory"));
             let memory = memory.transpose().map_err(|e| format!("--trap-memory: {e}"))?;
             let buffer = memory.and_then(|(_, buffer)| buffer);
             let memory = buffer.as_ref().map_or(0, |b| b.region.start());
@@ -313,9 +387,14 @@ fn perform(run: Run) -> Result<bool, String> {
             buffers.push(buffer);
         }
         let (printer, text) = print::printer(run.json);
+        let mut offset = [0; 3];
+        for (at, n) in offset.iter_mut().zip(run.offset.iter().flat_map(|o| &o.0)) {
+            *at = u64::from(*n);
+        }
         let launch = Launch {
             grid: grid.clone(),
             block: block.clone(),
+            offset,
             dynamic_lds: run.lds.unwrap_or(0),
             values,
             timeout,
@@ -331,37 +410,120 @@ fn perform(run: Run) -> Result<bool, String> {
         }
     }
     let fault = done.last().and_then(|c| c.fault.as_deref());
-    if let (Some(log), None) = (&log, fault) {
-        log.finish().map_err(|e| format!("the run differs from its record: {e}"))?;
-    }
     if let Some(report) = fault {
         eprint!("{report}");
-    } else {
-        for (index, path) in &dumps {
+    }
+    // What a kernel has written before it faulted is the best trace it leaves.
+    after.write(&buffers, run.json)?;
+    let mut differences = if fault.is_none() { after.compare(&buffers) } else { Vec::new() };
+    if let (Some(log), None) = (&log, fault) {
+        differences.extend(log.finish().err().map(|e| format!("the run differs from its record: {e}")));
+    }
+    for difference in &differences {
+        eprintln!("wavemill run: {difference}");
+    }
+    let status = match fault {
+        Some(report) if report.kind == "timeout" => status::TIMEOUT,
+        Some(report) if report.kind == "replay" => status::CHECK,
+        Some(_) => status::FAULT,
+        None if !differences.is_empty() => status::CHECK,
+        None => 0,
+    };
+    if run.json {
+        let outcome = report::Outcome { status, done: &done, printed: &printed, differences: &differences };
+        crate::print(report::json(&shown, &device, &grid, &block, &outcome).as_bytes());
+    } else if !run.quiet {
+        crate::print(report::text(&done).as_bytes());
+    }
+    Ok(status)
+}
+
+/// The arguments in the kernel's order, of the kernel's types.
+fn arguments(run: &Run, kernel: &Kernel) -> Result<Vec<Arg>, String> {
+    let parse =
+        |(i, text): (usize, &String)| Arg::parse(text).map_err(|e| format!("argument {i} (`{text}`): {e}"));
+    let args = run.args.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
+    let mut args = fit::order(kernel, args)?;
+    fit::check(kernel, &mut args)?;
+    Ok(args)
+}
+
+/// What `--trap-memory` asks for.
+fn trap_memory(run: &Run) -> Result<Option<ArgSpec>, String> {
+    let Some(text) = &run.trap_memory else { return Ok(None) };
+    let spec = match ArgSpec::parse(text) {
+        Ok(spec) if spec.is_buffer() => spec,
+        Ok(_) => return Err(format!("--trap-memory {text}: it is not a buffer")),
+        Err(e) => return Err(format!("--trap-memory {text}: {e}")),
+    };
+    match run.trap_handler {
+        Some(_) => Ok(Some(spec)),
+        None => Err("--trap-memory is for a --trap-handler".into()),
+    }
+}
+
+/// What is to be done with buffers after the run; the trap handler's comes behind the arguments'.
+struct After {
+    dumps: Vec<(usize, String)>,
+    shows: Vec<(usize, show::Format)>,
+    expects: Vec<(usize, Expectation)>,
+    tolerance: Tolerance,
+}
+
+impl After {
+    fn new(run: &Run, kernel: &Kernel, args: &[Arg], trap_memory: Option<&ArgSpec>) -> Result<After, String> {
+        let known = (kernel, args, trap_memory);
+        let dumps = run.dump.iter().map(|text| buffer_option("--dump", text, known));
+        let shows = run.show.iter().map(|text| {
+            let (index, format) = buffer_option("--show", text, known)?;
+            Ok::<_, String>((index, show::Format::parse(&format).map_err(|e| format!("--show {text}: {e}"))?))
+        });
+        let expects = run.expect.iter().map(|text| {
+            let (index, file) = buffer_option("--expect", text, known)?;
+            Ok::<_, String>((index, Expectation::read(&file).map_err(|e| format!("--expect {text}: {e}"))?))
+        });
+        let tolerance = Tolerance { relative: run.rtol.unwrap_or(0.0), absolute: run.atol.unwrap_or(0.0) };
+        if run.expect.is_empty() && (run.rtol.is_some() || run.atol.is_some()) {
+            return Err("--rtol and --atol are for --expect".into());
+        }
+        Ok(After {
+            dumps: dumps.collect::<Result<_, _>>()?,
+            shows: shows.collect::<Result<_, _>>()?,
+            expects: expects.collect::<Result<_, _>>()?,
+            tolerance,
+        })
+    }
+
+    /// Dumps and shows.
+    fn write(&self, buffers: &[Option<Buffer>], json: bool) -> Result<(), String> {
+        for (index, path) in &self.dumps {
             if let Some(buffer) = &buffers[*index] {
                 buffer.dump(Path::new(path)).map_err(|e| format!("{path}: {e}"))?;
             }
         }
-        for (index, format) in &shows {
+        for (index, format) in &self.shows {
             if let Some(buffer) = &buffers[*index] {
                 let text = format.render(&buffer.region.to_vec());
                 // Standard output is the report's when that is for programs.
-                if run.json {
+                if json {
                     eprint!("{text}");
                 } else {
                     crate::print(text.as_bytes());
                 }
             }
         }
+        Ok(())
     }
-    let ok = fault.is_none();
-    let text = if run.json {
-        report::json(&shown, &device, &grid, &block, &done, &printed)
-    } else {
-        report::text(&done)
-    };
-    crate::print(text.as_bytes());
-    Ok(ok)
+
+    /// What is not as expected.
+    fn compare(&self, buffers: &[Option<Buffer>]) -> Vec<String> {
+        let compare = |(index, expectation): &(usize, Expectation)| {
+            let buffer = buffers[*index].as_ref()?;
+            let wrong = expectation.compare(buffer, self.tolerance).err()?;
+            Some(format!("argument {index}: {wrong}"))
+        };
+        self.expects.iter().filter_map(compare).collect()
+    }
 }
 
 /// The record to write or to repeat.
@@ -381,41 +543,68 @@ fn log(run: &Run) -> Result<Option<Arc<Log>>, String> {
     Ok(Some(Arc::new(log)))
 }
 
-/// `N:REST` where argument N is a buffer, or `tma:REST` for the trap handler's memory, which comes behind the arguments.
+/// `N:REST` or `NAME:REST` where that argument is a buffer, or `tma:REST` for the trap handler's memory, which comes
+/// behind the arguments.
 fn buffer_option(
     option: &str,
     text: &str,
-    (specs, trap_memory): (&[ArgSpec], Option<&ArgSpec>),
+    (kernel, args, trap_memory): (&Kernel, &[Arg], Option<&ArgSpec>),
 ) -> Result<(usize, String), String> {
     if let Some(rest) = text.strip_prefix("tma:") {
         return match trap_memory {
-            Some(_) => Ok((specs.len(), rest.to_owned())),
+            Some(_) => Ok((args.len(), rest.to_owned())),
             None => Err(format!("{option} {text}: there is no --trap-memory")),
         };
     }
-    let parsed = text.split_once(':').and_then(|(n, rest)| Some((n.parse::<usize>().ok()?, rest.to_owned())));
+    let by_name = |name: &str| kernel.visible_args().position(|a| a.name.as_deref() == Some(name));
+    let parsed = text
+        .split_once(':')
+        .and_then(|(n, rest)| Some((n.parse::<usize>().ok().or_else(|| by_name(n))?, rest.to_owned())));
     let (index, rest) =
         parsed.ok_or_else(|| format!("{option} {text}: N:… with an argument's number is wanted"))?;
-    match specs.get(index) {
-        None => Err(format!("{option} {text}: there are {} arguments, counted from 0", specs.len())),
-        Some(spec) if !spec.is_buffer() => Err(format!("{option} {text}: argument {index} is not a buffer")),
+    match args.get(index) {
+        None => Err(format!("{option} {text}: there are {} arguments, counted from 0", args.len())),
+        Some(arg) if !arg.spec.is_buffer() => {
+            Err(format!("{option} {text}: argument {index} is not a buffer"))
+        }
         Some(_) => Ok((index, rest)),
     }
 }
 
+/// What to say of a file without kernels.
+const NO_KERNELS: &str = "it has no kernels (.amdhsa_kernel in assembly, kernel or __global__ functions elsewhere) and no instructions";
+
 /// The kernel asked for, or the only one.
 fn pick<'a>(object: &'a Loaded, name: Option<&str>) -> Result<&'a Kernel, String> {
-    let names = || object.kernels.iter().map(|k| k.name.as_str()).collect::<Vec<_>>();
-    match (name, object.kernels.as_slice()) {
-        (_, []) => Err("it has no kernels".into()),
-        (Some(name), _) => object.kernel(name).map(|k| &**k).ok_or_else(|| {
+    let shown: Vec<String> =
+        object.kernels.iter().map(|k| demangle::short(&k.name).unwrap_or_else(|| k.name.clone())).collect();
+    let names = || shown.iter().map(String::as_str).collect::<Vec<_>>();
+    let Some(name) = name else {
+        return match object.kernels.as_slice() {
+            [] => Err(NO_KERNELS.into()),
+            [only] => Ok(only),
+            _ => Err(format!("it has several kernels, name one with --kernel: {}", listed(&names()))),
+        };
+    };
+    if let Some(kernel) = object.kernel(name) {
+        return Ok(kernel);
+    }
+    let meant: Vec<&Kernel> =
+        object.kernels.iter().map(|k| &**k).filter(|k| demangle::answers(&k.name, name)).collect();
+    match meant[..] {
+        [only] => Ok(only),
+        [] if object.kernels.is_empty() => Err(NO_KERNELS.into()),
+        [] => {
             let hint = wavemill_asm::suggest::closest(name, names().into_iter());
             let hint = hint.map(|h| format!("; did you mean {h}?"));
             let hint = hint.unwrap_or_else(|| format!("; it has {}", listed(&names())));
-            format!("it has no kernel `{name}`{hint}")
-        }),
-        (None, [only]) => Ok(only),
-        (None, _) => Err(format!("it has several kernels, name one with --kernel: {}", listed(&names()))),
+            Err(format!("it has no kernel `{name}`{hint}"))
+        }
+        _ => {
+            let all: Vec<String> = meant.iter().map(|k| demangle::shown(&k.name).into_owned()).collect();
+            let all: Vec<&str> = all.iter().map(String::as_str).collect();
+            Err(format!("`{name}` may be several kernels, say which: {}", listed(&all)))
+        }
     }
 }
 
@@ -431,11 +620,15 @@ fn listed(names: &[&str]) -> String {
 
 /// Grid and work-group, with their defaults.
 fn sizes(run: &Run, kernel: &Kernel) -> Result<(Vec<u32>, Vec<u32>), String> {
-    let Some(Sizes(grid)) = run.grid.clone() else {
+    let grid = run.grid.clone().or_else(|| (kernel.name == bare::NAME).then(|| Sizes(vec![64])));
+    let Some(Sizes(grid)) = grid else {
         let takes: Vec<String> = kernel.visible_args().map(kernarg::describe).collect();
         let takes =
             if takes.is_empty() { String::new() } else { format!(" (it takes {})", takes.join(", ")) };
-        return Err(format!("--grid is needed: the work-items to run {} with{takes}", kernel.name));
+        return Err(format!(
+            "--grid is needed: the work-items to run {} with{takes}",
+            demangle::shown(&kernel.name)
+        ));
     };
     let block = match (&run.block, kernel.required_size) {
         (Some(Sizes(block)), _) => block.clone(),

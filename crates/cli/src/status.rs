@@ -2,6 +2,7 @@
 
 /// What ran on the GPU faulted.
 pub const FAULT: u8 = 3;
-
-/// A check found something in code that was read or ran well.
-pub const FINDINGS: u8 = 5;
+/// Time ran out.
+pub const TIMEOUT: u8 = 4;
+/// It was read or ran well, but a check or an expectation found something.
+pub const CHECK: u8 = 5;

@@ -82,6 +82,36 @@ fn mistakes_are_explained() {
 }
 
 #[test]
+fn a_program_that_ends_well_does_not_hide_what_its_kernels_did() {
+    // The library notes faults where `exec` looks for them.
+    for (kind, code) in [("read", 3), ("timeout", 4)] {
+        let note = format!("echo {kind} > \"$WAVEMILL_FAULTS\"");
+        assert_eq!(wavemill(&["exec", "--", "sh", "-c", &note]).status.code(), Some(code));
+        let own = format!("{note}; exit 9");
+        assert_eq!(wavemill(&["exec", "--", "sh", "-c", &own]).status.code(), Some(9));
+    }
+}
+
+#[test]
+fn time_runs_out_for_programs() {
+    let out = wavemill(&[
+        "exec",
+        "--timeout",
+        "0.1",
+        "--",
+        "sh",
+        "-c",
+        "trap 'exit 0' TERM; while :; do sleep 0.05; done",
+    ]);
+    assert_eq!(out.status.code(), Some(4));
+    assert!(text(&out.stderr).contains("wavemill exec: sh: not done after 0.1 s"), "{}", text(&out.stderr));
+    let out = wavemill(&["exec", "--timeout", "60", "--", "sh", "-c", "echo $WAVEMILL_TIMEOUT; exit 6"]);
+    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(6), "60\n"));
+    let out = wavemill(&["exec", "--timeout", "-1", "--", "true"]);
+    assert!(text(&out.stderr).contains("--timeout -1: a number of seconds is wanted"));
+}
+
+#[test]
 fn json_is_written_even_if_no_kernel_ran() {
     let file = std::env::temp_dir().join(format!("wavemill-exec-{}.json", std::process::id()));
     let name = file.to_str().unwrap();

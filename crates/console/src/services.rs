@@ -70,7 +70,8 @@ impl Services {
                 }
                 None => Formats::default(),
             };
-            let buffer = memory.allocate(PRINTF_BYTES, Use::Device, "the printf buffer").map_err(text)?;
+            let buffer = memory.allocate_for(kernel.narrow, PRINTF_BYTES, Use::Device, "the printf buffer");
+            let buffer = buffer.map_err(text)?;
             records::prepare(&buffer, &formats);
             printf = Some((buffer, formats));
         }

@@ -14,6 +14,7 @@ use crate::traps::{self, TrapHandler, Traps};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 use wavemill_isa::Target;
 use wavemill_wave::{Bounds, Clock, Engine, Global, Watch};
 
@@ -28,6 +29,8 @@ pub struct Options {
     pub bounds: Bounds,
     /// What executes waves.
     pub engine: EngineKind,
+    /// When dispatches are stopped that still run.
+    pub deadline: Option<Instant>,
 }
 
 /// The code objects that are loaded.
@@ -50,6 +53,7 @@ pub struct Device {
     pool: Pool,
     threads: usize,
     deterministic: bool,
+    deadline: Option<Instant>,
     objects: RwLock<Objects>,
     scratch: Mutex<Vec<Region>>,
     trap_settings: traps::Settings,
@@ -94,12 +98,16 @@ impl Device {
             pool: Pool::new(threads - 1),
             threads,
             deterministic: options.deterministic,
+            deadline: options.deadline,
             objects: RwLock::default(),
             scratch: Mutex::default(),
             trap_settings: traps::Settings::default(),
             controller: Mutex::default(),
             log: Mutex::default(),
-            clock: Mutex::new(if options.deterministic { Clock::Instructions } else { Clock::Host }),
+            clock: Mutex::new(match options.deterministic {
+                true => Clock::Instructions,
+                false => Clock::Host { shader: profile.clock },
+            }),
             dispatches: AtomicU64::new(0),
         }
     }
@@ -127,6 +135,15 @@ impl Device {
     /// Host threads that run work-groups.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// How long a dispatch may run that starts now, if not for as long as it likes.
+    pub(crate) fn allowance(&self, asked: Option<Duration>) -> Option<Duration> {
+        let left = self.deadline.map(|d| d.saturating_duration_since(Instant::now()));
+        match (asked, left) {
+            (Some(asked), Some(left)) => Some(asked.min(left)),
+            (asked, left) => asked.or(left),
+        }
     }
 
     /// Whether every run is the same.

@@ -154,13 +154,15 @@ impl Device {
         (control.placed)(&plan.scratch);
         let work_groups = plan.group_count();
         let running = self.memory().running();
+        // An acquire fence: what was decoded must be what is in memory now.
+        self.engine().revalidate();
         let job = Job::new(
             plan,
             *self.target(),
             self.engine(),
             self.memory().clone(),
             self.global(),
-            request.timeout,
+            self.allowance(request.timeout),
         )
         .controlled(control)
         .held_by(self.controller())

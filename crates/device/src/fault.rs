@@ -6,10 +6,13 @@ use crate::launch::item_id;
 use crate::lines;
 use crate::loader::Loaded;
 use crate::memory::Nearest;
+use crate::operands;
+pub use crate::operands::lanes;
 use crate::schedule::{Cause, Stop};
 use std::fmt;
 use std::sync::Arc;
 use wavemill_asm::disasm::Disassembler;
+use wavemill_object::demangle;
 use wavemill_wave::{Fault, FaultKind};
 
 /// An instruction in the listing around a fault.
@@ -45,6 +48,10 @@ pub struct Report {
     pub nearest: Option<Nearest>,
     /// Instructions around the PC.
     pub listing: Vec<Line>,
+    /// The registers that the instruction names, and what they held.
+    pub operands: Vec<String>,
+    /// What an address is that no allocation is near to.
+    pub stray: Option<&'static str>,
     /// What may have led to it.
     pub hint: Option<String>,
 }
@@ -63,20 +70,56 @@ impl Report {
         // Device functions of another code object may have been called.
         let object = device.object_at(stop.pc).unwrap_or_else(|| object.clone());
         let function = object.function_at(stop.pc).map(|s| (s.name.clone(), stop.pc - s.address));
+        let listing = listing(device, &object, stop.pc);
+        let text = listing.iter().find(|l| l.address == stop.pc).map_or("", |l| &l.text);
+        let operands =
+            stop.registers.as_ref().map(|r| operands::describe(text, r, lanes)).unwrap_or_default();
+        let nearest = address.and_then(|a| device.memory().nearest(a));
         Report {
+            operands,
+            stray: address.and_then(|a| stray(a, nearest.as_ref())),
             summary,
             kind,
             kernel: kernel.name.clone(),
             stop: stop.clone(),
             source: lines::find(&object.file, stop.pc.wrapping_sub(object.bias)),
-            listing: listing(device, &object, stop.pc),
+            listing,
             function,
             lanes,
-            nearest: address.and_then(|a| device.memory().nearest(a)),
+            nearest,
             address,
             hint: None,
         }
     }
+}
+
+/// Addresses below this are null with an offset: no allocation lies there.
+const NULL: u64 = 1 << 16;
+
+/// Closer to an allocation than this, an address was meant for it.
+const NEAR: i128 = 1 << 16;
+
+/// Farther from an allocation than this, an address has nothing to do with it.
+const FAR: i128 = 1 << 30;
+
+/// What an address is that has nothing to do with any allocation.
+fn stray(address: u64, nearest: Option<&Nearest>) -> Option<&'static str> {
+    if address < NULL {
+        return Some("null, or an offset from it");
+    }
+    let within = |reach: i128| {
+        nearest.is_some_and(|n| (-reach..i128::from(n.allocation.len) + reach).contains(&n.offset))
+    };
+    if within(NEAR) {
+        return None;
+    }
+    if lines::is_host(address) {
+        return Some(
+            "memory of the host program that the GPU does not know (hipMalloc, hipHostMalloc and hipHostRegister \
+             make it known)",
+        );
+    }
+    (!within(FAR)).then_some("far from everything that is allocated")
 }
 
 fn accesses_memory(kind: FaultKind) -> bool {
@@ -120,6 +163,9 @@ pub fn describe(f: &Fault) -> (String, &'static str) {
         ),
         FaultKind::Lds { bytes } => {
             (format!("access to {bytes} bytes at {:#x}, beyond the work-group's LDS", f.address), "lds")
+        }
+        FaultKind::Gone => {
+            (format!("access at {:#x}, where the host has no such page any more", f.address), "gone")
         }
         FaultKind::Fetch => (format!("instruction fetch at {:#x}, where no code is", f.pc), "fetch"),
         FaultKind::Illegal { word } => {
@@ -203,28 +249,12 @@ fn listing(device: &Device, object: &Loaded, pc: u64) -> Vec<Line> {
     lines
 }
 
-/// `3`, `0-63` or `0-3,8,10-12`.
-pub fn lanes(mask: u64) -> String {
-    let mut parts = Vec::new();
-    let mut lane = 0;
-    while lane < 64 {
-        let run = (mask >> lane).trailing_ones();
-        match run {
-            0 => lane += 1,
-            1 => parts.push(format!("{lane}")),
-            n => parts.push(format!("{lane}-{}", lane + n - 1)),
-        }
-        lane += run;
-    }
-    parts.join(",")
-}
-
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = &self.stop;
         let text = |n: [u32; 3]| n.map(|n| n.to_string()).join(",");
         writeln!(f, "GPU fault: {}", self.summary)?;
-        writeln!(f, "  kernel      {}", self.kernel)?;
+        writeln!(f, "  kernel      {}", demangle::shown(&self.kernel))?;
         writeln!(f, "  work-group  {} (of {} work-items)", text(s.group), text(s.group_size))?;
         writeln!(f, "  wave        {} of {}, exec {:#018x}", s.wave, s.waves, s.exec)?;
         if self.lanes != 0 {
@@ -233,12 +263,16 @@ impl fmt::Display for Report {
             let many = if self.lanes.count_ones() > 1 { "s" } else { "" };
             writeln!(f, "  lane{many:<8}{} (work-item {})", lanes(self.lanes), text(item))?;
         }
-        if let Some(nearest) = &self.nearest {
-            writeln!(f, "  address     {:#x}: {nearest}", self.address.unwrap_or(0))?;
+        match (self.stray, &self.nearest) {
+            (Some(what), _) => writeln!(f, "  address     {:#x}: {what}", self.address.unwrap_or(0))?,
+            (None, Some(nearest)) => {
+                writeln!(f, "  address     {:#x}: {nearest}", self.address.unwrap_or(0))?;
+            }
+            (None, None) => {}
         }
         write!(f, "  pc          {:#x}", s.pc)?;
         if let Some((name, offset)) = &self.function {
-            write!(f, " <{name}+{offset:#x}>")?;
+            write!(f, " <{}+{offset:#x}>", demangle::short(name).as_deref().unwrap_or(name))?;
         }
         if let Some((file, line)) = &self.source {
             write!(f, " at {file}:{line}")?;
@@ -248,20 +282,12 @@ impl fmt::Display for Report {
             let mark = if line.address == s.pc { "=>" } else { "  " };
             writeln!(f, "  {mark} {:#x}  {}", line.address, line.text)?;
         }
+        for operand in &self.operands {
+            writeln!(f, "     {operand}")?;
+        }
         if let Some(hint) = &self.hint {
             writeln!(f, "  note: {hint}")?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn lanes_are_ranges() {
-        assert_eq!(super::lanes(0b1_1110_0101), "0,2,5-8");
-        assert_eq!(super::lanes(!0), "0-63");
-        assert_eq!(super::lanes(0), "");
-        assert_eq!(super::lanes(1 << 63), "63");
     }
 }

@@ -89,8 +89,14 @@ fn fault(r: &Report, out: &mut String) {
     if let Some(address) = r.address {
         let _ = write!(out, ", \"address\": \"{address:#x}\"");
     }
-    if let Some(nearest) = &r.nearest {
-        let _ = write!(out, ", \"nearest\": {}", quoted(&nearest.to_string()));
+    match (r.stray, &r.nearest) {
+        (Some(what), _) => _ = write!(out, ", \"nearest\": {}", quoted(what)),
+        (None, Some(nearest)) => _ = write!(out, ", \"nearest\": {}", quoted(&nearest.to_string())),
+        (None, None) => {}
+    }
+    if !r.operands.is_empty() {
+        let operands: Vec<String> = r.operands.iter().map(|o| quoted(o)).collect();
+        let _ = write!(out, ", \"operands\": [{}]", operands.join(", "));
     }
     if let Some(hint) = &r.hint {
         let _ = write!(out, ", \"hint\": {}", quoted(hint));

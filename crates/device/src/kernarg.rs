@@ -14,6 +14,8 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// So many bytes of LDS; the argument is their address.
     Local(u32),
+    /// Address of an image, a sampler, a pipe or a queue, and which of these it is, in the metadata's word.
+    Object(&'static str, u64),
 }
 
 impl Value {
@@ -22,6 +24,7 @@ impl Value {
             Value::Pointer(_) => "a buffer",
             Value::Bytes(_) => "a value",
             Value::Local(_) => "local memory",
+            Value::Object(kind, _) => kind,
         }
     }
 }
@@ -91,11 +94,32 @@ pub struct Block {
     pub bytes: Vec<u8>,
     /// LDS of the work-group in bytes: static, and what `Local` arguments take.
     pub lds: u32,
+    /// Pointers into the block itself, to copies of what is passed by reference: where they are, how long, where to.
+    references: Vec<(usize, usize, usize)>,
 }
+
+impl Block {
+    /// The bytes as they are at an address, whose own pointers are then right.
+    pub fn placed(&self, address: u64) -> Vec<u8> {
+        let mut bytes = self.bytes.clone();
+        for &(at, size, to) in &self.references {
+            let pointer = address.wrapping_add(to as u64).to_le_bytes();
+            bytes[at..at + size].copy_from_slice(&pointer[..size]);
+        }
+        bytes
+    }
+}
+
+/// What is passed by reference is aligned to this, which is enough for every type.
+const REFERENCE_ALIGN: usize = 128;
 
 /// Lays arguments out. `lds` is the LDS in use before: what the kernel has itself.
 pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Result<Block, ArgumentError> {
-    let mut block = Block { bytes: vec![0; kernel.kernarg_bytes as usize], lds };
+    if kernel.kernarg_bytes > MAX_BYTES {
+        let message = format!("kernel {} wants {} bytes of arguments", kernel.name, kernel.kernarg_bytes);
+        return Err(ArgumentError { index: None, message });
+    }
+    let mut block = Block { bytes: vec![0; kernel.kernarg_bytes as usize], lds, references: Vec::new() };
     match &kernel.args {
         Some(_) => place_by_metadata(kernel, values, &mut block)?,
         None => place_by_rule(kernel, values, &mut block)?,
@@ -106,7 +130,21 @@ pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Re
         let size = (argument.size as usize).min(8);
         put(&mut block.bytes, argument.offset as usize, &value.to_le_bytes()[..size]);
     }
+    if kernel.args.is_some() {
+        place_references(kernel, values, &mut block);
+    }
     Ok(block)
+}
+
+/// Puts copies of what is passed by reference behind the arguments.
+fn place_references(kernel: &Kernel, values: &[Value], block: &mut Block) {
+    for (argument, value) in kernel.visible_args().zip(values) {
+        if let ("by_reference", Value::Bytes(bytes)) = (argument.kind.as_str(), value) {
+            let to = block.bytes.len().next_multiple_of(REFERENCE_ALIGN);
+            put(&mut block.bytes, to, bytes);
+            block.references.push((argument.offset as usize, (argument.size as usize).min(8), to));
+        }
+    }
 }
 
 fn put(bytes: &mut Vec<u8>, at: usize, value: &[u8]) {
@@ -117,6 +155,8 @@ fn put(bytes: &mut Vec<u8>, at: usize, value: &[u8]) {
     bytes[at..at + value.len()].copy_from_slice(value);
 }
 
+/// No kernel has more bytes of arguments than this.
+const MAX_BYTES: u32 = 1 << 20;
 /// Arguments beyond this offset are no arguments.
 const MAX_OFFSET: u32 = 1 << 16;
 
@@ -142,8 +182,28 @@ fn place_by_metadata(kernel: &Kernel, values: &[Value], block: &mut Block) -> Re
         }
         let wrong = || fail(format!("{} is given, {} is wanted", value.what(), describe(argument)));
         let at = argument.offset as usize;
+        let pointer = |p: u64| {
+            let size = (argument.size as usize).min(8);
+            let fits = size == 8 || p >> (8 * size) == 0;
+            match fits {
+                true => Ok(p.to_le_bytes()[..size].to_vec()),
+                false => {
+                    fail(format!("address {p:#x} does not fit into its {size} bytes")).map(|()| Vec::new())
+                }
+            }
+        };
         match (argument.kind.as_str(), value) {
-            ("global_buffer", Value::Pointer(p)) => put(&mut block.bytes, at, &p.to_le_bytes()),
+            ("global_buffer", Value::Pointer(p)) => put(&mut block.bytes, at, &pointer(*p)?),
+            ("image" | "sampler" | "pipe" | "queue", Value::Object(kind, p)) if argument.kind == *kind => {
+                put(&mut block.bytes, at, &pointer(*p)?);
+            }
+            ("by_reference", Value::Bytes(b)) => {
+                if b.len() != argument.pointee_size as usize {
+                    return fail(format!("{} bytes are given, {} is wanted", b.len(), describe(argument)));
+                }
+                // The copy comes behind all arguments.
+                put(&mut block.bytes, at, &[0; 8][..(argument.size as usize).min(8)]);
+            }
             // A pointer in a structure or an integer of its size; and a number for a pointer, such as null.
             ("by_value", Value::Pointer(p)) if argument.size == 8 => {
                 put(&mut block.bytes, at, &p.to_le_bytes())
@@ -155,10 +215,21 @@ fn place_by_metadata(kernel: &Kernel, values: &[Value], block: &mut Block) -> Re
                 put(&mut block.bytes, at, b);
             }
             ("dynamic_shared_pointer", Value::Local(bytes)) => {
-                let address = local(block, *bytes, argument.pointee_align, i)?;
-                put(&mut block.bytes, at, &address.to_le_bytes());
+                let address = u64::from(local(block, *bytes, argument.pointee_align, i)?);
+                // LLVM passes 32 bits, Catalyst a whole pointer.
+                put(&mut block.bytes, at, &address.to_le_bytes()[..(argument.size as usize).min(8)]);
             }
-            ("global_buffer" | "by_value" | "dynamic_shared_pointer", _) => return wrong(),
+            (
+                "global_buffer"
+                | "by_value"
+                | "by_reference"
+                | "dynamic_shared_pointer"
+                | "image"
+                | "sampler"
+                | "pipe"
+                | "queue",
+                _,
+            ) => return wrong(),
             (other, _) => return fail(format!("Wavemill cannot pass arguments of kind {other}")),
         }
     }
@@ -188,6 +259,7 @@ fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result
             Value::Pointer(p) => p.to_le_bytes().to_vec(),
             Value::Bytes(b) => b.clone(),
             Value::Local(n) => local(block, *n, 16, i)?.to_le_bytes().to_vec(),
+            Value::Object(_, p) => p.to_le_bytes().to_vec(),
         };
         at = at.next_multiple_of(bytes.len().next_power_of_two().clamp(1, 16));
         if at + bytes.len() > room {
@@ -207,14 +279,15 @@ fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result
 /// An argument in words.
 pub fn describe(a: &Argument) -> String {
     let name = a.name.as_deref().map(|n| format!("`{n}`: ")).unwrap_or_default();
-    let ty = a.type_name.as_deref().map(|t| format!("{t}, ")).unwrap_or_default();
+    let ty = a.type_name.as_deref().unwrap_or_default();
     let kind = match a.kind.as_str() {
         "global_buffer" => "buffer".to_owned(),
         "by_value" => format!("value of {} bytes", a.size),
+        "by_reference" => format!("structure of {} bytes", a.pointee_size),
         "dynamic_shared_pointer" => "local memory".to_owned(),
         other => other.to_owned(),
     };
-    format!("{name}{ty}{kind}")
+    if ty.is_empty() { format!("{name}{kind}") } else { format!("{name}{ty} ({kind})") }
 }
 
 /// The value of a hidden argument. What needs a host service that is not there is null.

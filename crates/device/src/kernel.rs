@@ -247,10 +247,12 @@ pub struct Argument {
     pub offset: u32,
     /// Size in bytes.
     pub size: u32,
-    /// Metadata's word: `by_value`, `global_buffer`, `dynamic_shared_pointer`, `hidden_…`.
+    /// Metadata's word: `by_value`, `by_reference`, `global_buffer`, `dynamic_shared_pointer`, `image`, `hidden_…`.
     pub kind: String,
     /// Alignment of what a pointer to LDS points to.
     pub pointee_align: u32,
+    /// Bytes of a structure that is passed by reference.
+    pub pointee_size: u32,
 }
 
 impl Argument {
@@ -281,6 +283,8 @@ pub struct Kernel {
     pub kernarg_bytes: u32,
     /// Alignment of the arguments.
     pub kernarg_align: u32,
+    /// Its pointers have 32 bits: what it sees must lie below 4 GiB.
+    pub narrow: bool,
 }
 
 impl Kernel {
@@ -304,6 +308,7 @@ impl Kernel {
             max_size: None,
             kernarg_bytes: setup.kernarg_bytes,
             kernarg_align: 16,
+            narrow: false,
             setup: setup.clone(),
         };
         if let Some(m) = metadata {
@@ -314,6 +319,7 @@ impl Kernel {
                 size: narrow(a.size),
                 kind: a.value_kind.to_string(),
                 pointee_align: narrow(a.pointee_align.unwrap_or(1)),
+                pointee_size: narrow(a.pointee_size.unwrap_or(0)),
             };
             kernel.args = Some(m.args.iter().map(argument).collect());
             kernel.required_size = m.reqd_workgroup_size.filter(|s| *s != [0; 3]);

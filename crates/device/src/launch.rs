@@ -187,11 +187,12 @@ impl Plan {
         wave.clock.clone_from(&self.clock);
         wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
         self.traps.prepare(wave, Self::wave_count(size) > 1);
-        // HW_ID: wave 3:0, SIMD 5:4, CU 11:8, SE 14:13, work-group 19:16.
+        // HW_ID: wave 3:0, SIMD 5:4, CU 11:8, SE from 13 on, work-group 19:16.
+        let engines = (1 << wave.level().se_id_bits()) - 1;
         wave.hw_id = ((index / 4) & 15)
             | (index & 3) << 4
             | (slot & 15) << 8
-            | ((slot >> 4) & 3) << 13
+            | ((slot >> 4) & engines) << 13
             | (slot & 15) << 16;
         for (i, &value) in self.user.iter().enumerate() {
             wave.set_sgpr(i as u32, value);

@@ -1,7 +1,9 @@
 //! Loading code objects: segments into memory, dynamic relocations, symbols, kernels.
 //!
-//! A relocatable object is linked on the way. Nothing of the file is trusted: every offset is checked against what
+//! A relocatable object is linked on the way; code objects of version 1 are `finalized`'s. Nothing of the file is trusted: every offset is checked against what
 //! was mapped.
+
+mod finalized;
 
 use crate::kernel::Kernel;
 use crate::memory::{Allocations, Region, Use};
@@ -156,7 +158,7 @@ pub fn target_of(file: &File<'_>) -> Result<(TargetId, Target), LoadError> {
 pub fn linked(name: &str, data: Vec<u8>) -> Result<Vec<u8>, LoadError> {
     let relocatable = {
         let file = File::parse(&data).map_err(broken)?;
-        file.kind == Kind::Relocatable
+        file.kind == Kind::Relocatable && !file.is_finalized()
     };
     if !relocatable {
         return Ok(data);
@@ -176,18 +178,31 @@ pub fn load(
 ) -> Result<Loaded, LoadError> {
     let data = linked(name, data)?;
     let file = File::parse(&data).map_err(broken)?;
-    if !matches!(file.kind, Kind::Shared | Kind::Executable) {
+    let finalized = file.is_finalized();
+    if !finalized && !matches!(file.kind, Kind::Shared | Kind::Executable) {
         return fail("it is neither a shared nor a relocatable object");
     }
     let (id, theirs) = target_of(&file)?;
     check_target(target, &theirs, &id)?;
-    let (region, bias) = map_segments(memory, &file, name)?;
-    let symbols = file.dynamic_symbols().map_err(broken)?;
-    for relocation in file.dynamic_relocations().map_err(broken)? {
-        relocate(&region, bias, &relocation, &symbols, externs)?;
+    let (region, bias, homes);
+    if finalized {
+        (region, homes) = finalized::load(memory, &file, name, target.level())?;
+        bias = region.start();
+    } else {
+        (region, bias) = map_segments(memory, &file, name)?;
+        homes = Vec::new();
+        let symbols = file.dynamic_symbols().map_err(broken)?;
+        for relocation in file.dynamic_relocations().map_err(broken)? {
+            relocate(&region, bias, &relocation, &symbols, externs)?;
+        }
     }
+    // Symbols of linked files have addresses, others are relative to their sections.
+    let address = |symbol: &read::Symbol<'_>| match finalized {
+        true => homes.get(symbol.section as usize).copied().flatten().unwrap_or(0).wrapping_add(symbol.value),
+        false => symbol.value.wrapping_add(bias),
+    };
     let calls = makes_calls(&file, target);
-    let kernels = kernels(&file, bias, target, calls)?;
+    let kernels = kernels(&file, &address, target, calls)?;
     let mut places: Vec<Symbol> = file
         .symbols
         .iter()
@@ -199,7 +214,7 @@ pub fn load(
         .filter(|s| !s.name.ends_with(".kd"))
         .map(|s| Symbol {
             name: s.name.to_owned(),
-            address: s.value.wrapping_add(bias),
+            address: address(s),
             size: s.size,
             function: s.ty != STT_OBJECT,
             global: s.binding != STB_LOCAL,
@@ -214,9 +229,15 @@ pub fn load(
     }
     places.sort_by_key(|s| s.address);
     let version = file.version();
-    let code = || file.segments.iter().filter(|s| s.ty == PT_LOAD && s.flags & PF_X != 0);
-    let reads_trapsts = code().any(|s| scan::reads_trapsts(s.data, target.level()));
-    let counts_in_order = code().any(|s| scan::counts_in_order(s.data, target.level()));
+    let code: Vec<&[u8]> = match finalized {
+        true => file.sections.iter().filter(|s| s.flags & SHF_EXECINSTR != 0).map(|s| s.data).collect(),
+        false => {
+            let code = file.segments.iter().filter(|s| s.ty == PT_LOAD && s.flags & PF_X != 0);
+            code.map(|s| s.data).collect()
+        }
+    };
+    let reads_trapsts = code.iter().any(|c| scan::reads_trapsts(c, target.level()));
+    let counts_in_order = code.iter().any(|c| scan::counts_in_order(c, target.level()));
     let loaded = Loaded {
         name: name.to_owned(),
         target_id: id,
@@ -287,10 +308,9 @@ fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Resul
             f if f & PF_W != 0 => "data",
             _ => "constants",
         };
-        let start = s.address.wrapping_add(bias);
         let label = format!("the {what} of {name}");
-        memory
-            .announce(start, s.memory_size, s.flags & PF_W != 0, Use::Code, &label)
+        region
+            .announce(s.address - low, s.memory_size, s.flags & PF_W != 0, Use::Code, &label)
             .or_else(|_| fail(format!("its segments overlap at {:#x}", s.address)))?;
     }
     Ok((region, bias))
@@ -364,23 +384,31 @@ fn makes_calls(file: &File<'_>, target: &Target) -> bool {
     code.any(|s| s.data.chunks_exact(4).any(|w| call(u32::from_le_bytes([w[0], w[1], w[2], w[3]]))))
 }
 
-fn kernels(file: &File<'_>, bias: u64, target: &Target, calls: bool) -> Result<Vec<Arc<Kernel>>, LoadError> {
+fn kernels(
+    file: &File<'_>,
+    address: &dyn Fn(&read::Symbol<'_>) -> u64,
+    target: &Target,
+    calls: bool,
+) -> Result<Vec<Arc<Kernel>>, LoadError> {
     let found = file.kernels().map_err(broken)?;
     let metadata = file.kernel_metadata().map_err(broken)?;
     let by_symbol = |symbol: &str, name: &str| metadata.iter().find(|m| m.symbol == symbol || m.name == name);
     let mut kernels = Vec::with_capacity(found.len());
     for k in &found {
         let Some(entry) = k.entry else { continue };
+        let object = address(&k.symbol);
+        let entry = object.wrapping_add(entry.wrapping_sub(k.symbol.value));
         // The hardware's register has no bits for less (COMPUTE_PGM_LO; the AMDGPU guide's kernel descriptor demands it).
         if !entry.is_multiple_of(kernel_code::ALIGN as u64) {
             return fail(format!(
-                "kernel {} starts at {entry:#x}, which is not a multiple of 256 (.p2align 8)",
-                k.name
+                "kernel {} starts at {:#x}, which is not a multiple of 256 (.p2align 8)",
+                k.name,
+                k.entry.unwrap_or(entry)
             ));
         }
-        let object = k.symbol.value.wrapping_add(bias);
         let meta = by_symbol(k.symbol.name, k.name);
-        let mut kernel = Kernel::new(k.name, object, entry.wrapping_add(bias), &k.form, meta, target);
+        let mut kernel = Kernel::new(k.name, object, entry, &k.form, meta, target);
+        kernel.narrow = finalized::is_narrow(file);
         kernel.setup.dynamic_stack |= calls && kernel.setup.private_bytes > 0;
         kernels.push(Arc::new(kernel));
     }

@@ -3,12 +3,12 @@
 //! GPU addresses are host addresses. Every [`Region`] is host memory that is only backed where it is touched, so a
 //! large one costs nothing until used. Its name is what a fault report calls it.
 
+use crate::mapping::Mapping;
 use crate::pins::Pins;
 use crate::reclaim::{Reclaimer, Running};
-use memmap2::{MmapOptions, MmapRaw};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_wave::Memory;
 
@@ -100,13 +100,41 @@ impl fmt::Display for Nearest {
     }
 }
 
+/// Where memory below 4 GiB is handed out, and in which pieces: not where null pointers lead to.
+const LOW_START: u64 = 1 << 24;
+const LOW_END: u64 = 1 << 32;
+const LOW_GRANULE: u64 = 4096;
+
+/// What so many bytes take: whole pages, at least one.
+fn paged(len: u64) -> u64 {
+    len.max(1).checked_next_multiple_of(4096).unwrap_or(u64::MAX)
+}
+
 /// All allocations that a device's waves see.
-#[derive(Default)]
 pub struct Allocations {
     memory: Memory,
+    /// Bytes of all regions, and how many there may be.
+    held: AtomicU64,
+    limit: AtomicU64,
     named: RwLock<BTreeMap<u64, Allocation>>,
     reclaimer: Arc<Reclaimer>,
     pins: Mutex<Pins>,
+    /// What is handed out below 4 GiB: first address and end.
+    low: Mutex<BTreeMap<u64, u64>>,
+}
+
+impl Default for Allocations {
+    fn default() -> Allocations {
+        Allocations {
+            memory: Memory::default(),
+            held: AtomicU64::new(0),
+            limit: AtomicU64::new(u64::MAX),
+            named: RwLock::default(),
+            reclaimer: Arc::default(),
+            pins: Mutex::default(),
+            low: Mutex::default(),
+        }
+    }
 }
 
 impl Allocations {
@@ -129,34 +157,89 @@ impl Allocations {
     ) -> Result<Region, MemoryError> {
         let name = name.into();
         let region = self.map(len, &name)?;
-        self.announce(region.start(), len.max(1), true, usage, &name)?;
+        region.announce(0, len.max(1), true, usage, &name)?;
         Ok(region)
+    }
+
+    /// The same below 4 GiB, for kernels whose pointers have 32 bits. Waves see it at another address than the host.
+    pub fn allocate_low(
+        self: &Arc<Self>,
+        len: u64,
+        usage: Use,
+        name: impl Into<String>,
+    ) -> Result<Region, MemoryError> {
+        let name = name.into();
+        let region = self.map_low(len, &name)?;
+        region.announce(0, len.max(1), true, usage, &name)?;
+        Ok(region)
+    }
+
+    /// Memory for a kernel: below 4 GiB when its pointers have 32 bits.
+    pub fn allocate_for(
+        self: &Arc<Self>,
+        narrow: bool,
+        len: u64,
+        usage: Use,
+        name: impl Into<String>,
+    ) -> Result<Region, MemoryError> {
+        if narrow { self.allocate_low(len, usage, name) } else { self.allocate(len, usage, name) }
     }
 
     /// Memory that waves do not see until parts of it are announced.
     pub fn map(self: &Arc<Self>, len: u64, name: &str) -> Result<Region, MemoryError> {
         let too_much =
             |e: &dyn fmt::Display| MemoryError(format!("no {len} bytes of memory for {name}: {e}"));
-        let size = usize::try_from(len.max(1)).map_err(|e| too_much(&e))?;
-        if size > isize::MAX as usize {
-            return Err(too_much(&"beyond the address space"));
+        self.take(len, name)?;
+        match Mapping::new(len) {
+            Ok(map) => Ok(Region { map: Some(map), len, low: None, owner: self.clone() }),
+            Err(e) => {
+                self.held.fetch_sub(paged(len), Ordering::Relaxed);
+                Err(too_much(&e))
+            }
         }
-        let map = MmapOptions::new().len(size).no_reserve_swap().map_anon().map_err(|e| too_much(&e))?;
-        Ok(Region { map: Some(MmapRaw::from(map)), len, owner: self.clone() })
     }
 
-    /// Makes part of a region visible to waves.
-    pub fn announce(
-        &self,
-        start: u64,
-        len: u64,
-        writable: bool,
-        usage: Use,
-        name: &str,
-    ) -> Result<(), MemoryError> {
-        // SAFETY: the caller's region keeps the pages mapped; dropping it withdraws them first and unmaps them only
-        // when no wave runs. Host code accesses them through raw pointers only.
-        unsafe { self.register(start, len, writable, usage, name) }
+    /// Sets how many bytes all regions together may have. There is no limit else.
+    pub fn set_limit(&self, bytes: u64) {
+        self.limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Counts bytes of a new region, if they are within the limit.
+    fn take(&self, len: u64, name: &str) -> Result<(), MemoryError> {
+        let limit = self.limit.load(Ordering::Relaxed);
+        let within = |held: u64| held.checked_add(paged(len)).filter(|&all| all <= limit);
+        let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within);
+        held.map(drop).map_err(|held| {
+            let so_far = if held == 0 { String::new() } else { format!(", of which {held} are taken") };
+            MemoryError(format!(
+                "{name}: {len} bytes are beyond the limit of {limit} bytes of memory{so_far}"
+            ))
+        })
+    }
+
+    /// The same below 4 GiB.
+    pub fn map_low(self: &Arc<Self>, len: u64, name: &str) -> Result<Region, MemoryError> {
+        let mut region = self.map(len, name)?;
+        let size = len.max(1).next_multiple_of(LOW_GRANULE);
+        let mut low = self.low.lock().unwrap_or_else(PoisonError::into_inner);
+        // Host memory may be down there, too, in programs that are not position-independent.
+        let others = self.memory.ranges().into_iter().map(|r| (r.start, r.end));
+        let mut taken: Vec<(u64, u64)> = low.iter().map(|(&s, &e)| (s, e)).chain(others).collect();
+        taken.sort_unstable();
+        let mut at = LOW_START;
+        for (start, end) in taken {
+            if start >= at.saturating_add(size) {
+                break;
+            }
+            at = at.max(end.next_multiple_of(LOW_GRANULE));
+        }
+        if at.saturating_add(size) > LOW_END {
+            return Err(MemoryError(format!("no {len} bytes of memory for {name} below 4 GiB")));
+        }
+        low.insert(at, at + size);
+        region.low = Some(at);
+        drop(low);
+        Ok(region)
     }
 
     /// Makes host memory visible to waves.
@@ -224,7 +307,10 @@ impl Allocations {
             x if x < a.start => a.start - x,
             x => x.saturating_sub(a.end() - 1),
         };
-        let best = named.values().min_by_key(|a| distance(a))?;
+        // What a program has not allocated itself it does not mean, unless it is right there.
+        const CLOSE: u64 = 4096;
+        let meant = |a: &&Allocation| matches!(a.usage, Use::Device | Use::Host) || distance(a) < CLOSE;
+        let best = named.values().filter(meant).min_by_key(|a| distance(a))?;
         Some(Nearest { offset: i128::from(address) - i128::from(best.start), allocation: best.clone() })
     }
 
@@ -272,15 +358,45 @@ impl Allocations {
 
 /// Memory that is freed when this is dropped.
 pub struct Region {
-    map: Option<MmapRaw>,
+    map: Option<Mapping>,
     len: u64,
+    /// Where waves see it, if that is elsewhere.
+    low: Option<u64>,
     owner: Arc<Allocations>,
 }
 
 impl Region {
-    /// First address.
+    /// First address, as waves see it.
     pub fn start(&self) -> u64 {
+        self.low.unwrap_or_else(|| self.host())
+    }
+
+    /// First address, as the host sees it.
+    fn host(&self) -> u64 {
         self.map.as_ref().map_or(0, |m| m.as_mut_ptr() as u64)
+    }
+
+    /// Makes part of it visible to waves.
+    pub fn announce(
+        &self,
+        offset: u64,
+        len: u64,
+        writable: bool,
+        usage: Use,
+        name: &str,
+    ) -> Result<(), MemoryError> {
+        if offset.checked_add(len).is_none_or(|end| end > self.len.max(1)) {
+            return Err(MemoryError(format!("{name}: {len} bytes at {offset} are not in its region")));
+        }
+        let owner = &self.owner;
+        // SAFETY: the region keeps the pages mapped; dropping it withdraws them first and unmaps them only when no wave
+        // runs. Host code accesses them through raw pointers only.
+        unsafe {
+            match self.low {
+                Some(low) => owner.add(low + offset, self.host() + offset, len, writable, usage, name),
+                None => owner.register(self.host() + offset, len, writable, usage, name),
+            }
+        }
     }
 
     /// Size in bytes.
@@ -341,7 +457,11 @@ impl Drop for Region {
         for part in inside {
             self.owner.withdraw(part);
         }
+        if let Some(low) = self.low {
+            self.owner.low.lock().unwrap_or_else(PoisonError::into_inner).remove(&low);
+        }
         if let Some(map) = self.map.take() {
+            self.owner.held.fetch_sub(paged(self.len), Ordering::Relaxed);
             self.owner.reclaimer.retire(map);
         }
     }

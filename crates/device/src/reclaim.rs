@@ -1,6 +1,6 @@
 //! Freed memory: it must stay mapped while waves run, because one of them may be in the middle of an access.
 
-use memmap2::MmapRaw;
+use crate::mapping::Mapping;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Default)]
 pub struct Reclaimer {
     running: AtomicUsize,
-    freed: Mutex<Vec<MmapRaw>>,
+    freed: Mutex<Vec<Mapping>>,
 }
 
 /// Says that waves may be running, for as long as it lives.
@@ -30,12 +30,11 @@ impl Reclaimer {
     }
 
     /// Takes memory that was withdrawn from every device. It is unmapped when no wave runs.
-    pub fn retire(&self, map: MmapRaw) {
-        #[cfg(unix)]
+    pub fn retire(&self, map: Mapping) {
         if self.running.load(Ordering::Acquire) > 0 {
             // Programs that never pause must not grow: the pages go now, the addresses later.
             // SAFETY: nobody holds references into the mapping, and nobody relies on its content any more.
-            let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+            unsafe { map.discard() };
         }
         self.freed.lock().unwrap_or_else(PoisonError::into_inner).push(map);
         self.clear();

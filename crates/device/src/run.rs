@@ -22,6 +22,8 @@ pub struct Launch {
     pub grid: Vec<u32>,
     /// Work-items of a work-group, as many dimensions or fewer.
     pub block: Vec<u32>,
+    /// Where global ids start in each dimension (OpenCL's global offset).
+    pub offset: [u64; 3],
     /// LDS bytes beyond what the kernel and its local arguments have.
     pub dynamic_lds: u32,
     /// The visible arguments.
@@ -126,6 +128,7 @@ impl Device {
             max_wave_id: limits.waves_per_simd * SIMDS_PER_CU - 1,
         };
         let mut hidden = Hidden { grid, size: group, dimensions, queue: queue_at, ..Hidden::default() };
+        hidden.global_offset = launch.offset;
         services.hidden(&mut hidden);
         let fixed = kernel.setup.group_bytes;
         let block = kernarg::build(kernel, &launch.values, &hidden, fixed).map_err(|e| e.to_string())?;
@@ -134,8 +137,9 @@ impl Device {
         // Compilers load a few bytes beyond the arguments, since a load's size is a power of two and whoever makes the
         // block has room for whole cache lines.
         let room = (block.bytes.len() as u64).next_multiple_of(64);
-        let kernarg = memory.allocate(room, Use::Kernarg, "the arguments").map_err(|e| e.to_string())?;
-        kernarg.write(0, &block.bytes);
+        let kernarg = memory.allocate_for(kernel.narrow, room, Use::Kernarg, "the arguments");
+        let kernarg = kernarg.map_err(|e| e.to_string())?;
+        kernarg.write(0, &block.placed(kernarg.start()));
         let packet = DispatchPacket {
             header: DispatchPacket::HEADER,
             setup: dimensions,

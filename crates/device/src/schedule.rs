@@ -16,6 +16,7 @@ use crate::hold::{Controller, Dispatch, HoldReason, WaveState, WaveStatus};
 use crate::launch::Plan;
 use crate::memory::Allocations;
 use crate::observe::{Observers, Relay};
+use crate::operands::Registers;
 use crate::record::{Log, Mismatch};
 use crate::traps::DEBUGGER_TRAPS;
 use std::collections::{BTreeMap, VecDeque};
@@ -77,6 +78,8 @@ pub struct Stop {
     pub pc: u64,
     /// EXEC.
     pub exec: u64,
+    /// The wave's registers, if it faulted.
+    pub registers: Option<Arc<Registers>>,
 }
 
 /// What came of a dispatch.
@@ -313,6 +316,7 @@ impl Job {
                 return Some(group);
             }
             self.rest();
+            self.tell_if_slow();
             let mut shared = self.lock();
             let left = !shared.held.is_empty()
                 || !shared.parked.is_empty()
@@ -321,23 +325,15 @@ impl Job {
             if !left || self.stopped.load(Ordering::Relaxed) {
                 return None;
             }
-            let group = shared.held.pop().or_else(|| {
-                shared.parked.pop_front().inspect(|_| {
-                    self.parked.fetch_sub(1, Ordering::Release);
-                })
-            });
-            if let Some(group) = group {
-                // Time passes for those that are held, too.
-                drop(shared);
-                let over = self.out_of_time(&group);
-                shared = self.lock();
-                if group.is_held() {
-                    shared.held.push(group);
-                } else {
-                    shared.parked.push_front(group);
-                    self.parked.fetch_add(1, Ordering::Release);
-                }
-                if over {
+            // Time passes for those that are held, too. They stay where others find them until it is over.
+            if let Some(cause) = self.over() {
+                let group = shared.held.pop().or_else(|| {
+                    let group = shared.parked.pop_front();
+                    group.inspect(|_| _ = self.parked.fetch_sub(1, Ordering::Release))
+                });
+                if let Some(group) = group {
+                    drop(shared);
+                    self.stop_waiting(&group, cause);
                     return None;
                 }
             }
@@ -688,7 +684,10 @@ impl Job {
 
     fn record(&self, group: &Group, wave: usize, pc: u64, cause: Cause) {
         self.stopped.store(true, Ordering::Relaxed);
+        let faulted = matches!(cause, Cause::Fault(_));
+        let registers = group.waves.get(wave).filter(|_| faulted).map(|w| Arc::new(Registers::of(w)));
         let stop = Stop {
+            registers,
             cause,
             group: group.id,
             group_size: group.size,
@@ -702,6 +701,13 @@ impl Job {
 
     /// Stops the dispatch when its time is over or nobody wants it any more; the report shows a wave of the work-group that noticed.
     fn out_of_time(&self, group: &Group) -> bool {
+        self.tell_if_slow();
+        let cause = self.over();
+        cause.map(|cause| self.stop_waiting(group, cause)).is_some()
+    }
+
+    /// Says that it takes long, once.
+    fn tell_if_slow(&self) {
         if let Some((after, tell)) = &self.slow
             && !self.told.load(Ordering::Relaxed)
             && Instant::now() >= *after
@@ -709,14 +715,21 @@ impl Job {
             self.told.store(true, Ordering::Relaxed);
             tell();
         }
-        let cause = match self.deadline {
-            _ if self.cancel.load(Ordering::Relaxed) => Cause::Cancelled,
-            Some((deadline, allowed)) if Instant::now() >= deadline => Cause::Timeout(allowed),
-            _ => return false,
-        };
+    }
+
+    /// Why nothing may run any more: nobody wants it, or its time is over.
+    fn over(&self) -> Option<Cause> {
+        match self.deadline {
+            _ if self.cancel.load(Ordering::Relaxed) => Some(Cause::Cancelled),
+            Some((deadline, allowed)) if Instant::now() >= deadline => Some(Cause::Timeout(allowed)),
+            _ => None,
+        }
+    }
+
+    /// The dispatch ends at a work-group that might go on, for a reason of its own.
+    fn stop_waiting(&self, group: &Group, cause: Cause) {
         let wave = group.states.iter().position(|s| *s == WaveState::Ready).unwrap_or(0);
         self.record(group, wave, group.waves.get(wave).map_or(0, |w| w.pc), cause);
-        true
     }
 }
 
@@ -740,6 +753,7 @@ impl Drop for Worker<'_> {
                 waves: 0,
                 pc: 0,
                 exec: 0,
+                registers: None,
             });
         }
         shared.outcome.counters.add(&self.local.counters);

@@ -157,7 +157,7 @@ fn gpu_info(runtime: &Runtime, gpu: &Gpu, attribute: u32, value: Any) -> Result 
         0xa012 => value.set(1u32),
         0xa013 => value.set(false),
         0xa015 => value.set((profile.memory << 20).saturating_sub(runtime.system.heap.used(gpu.index + 1))),
-        0xa016 => value.set(25_000_000u64),
+        0xa016 => value.set(u64::from(gpu.device.target().level().real_time_mhz()) * 1_000_000),
         _ => crate::amd::image::image_limit(attribute, value),
     }
 }

@@ -29,7 +29,7 @@ fn fault_status(report: &Report) -> Status {
             FaultKind::Read { .. } | FaultKind::Write { .. } | FaultKind::ReadOnly { .. } => {
                 Status::ERROR_MEMORY_FAULT
             }
-            FaultKind::Fetch => Status::ERROR_MEMORY_FAULT,
+            FaultKind::Fetch | FaultKind::Gone => Status::ERROR_MEMORY_FAULT,
             FaultKind::Misaligned { .. } | FaultKind::Lds { .. } => Status::ERROR_MEMORY_APERTURE_VIOLATION,
             FaultKind::Illegal { .. } | FaultKind::Unsupported { .. } => Status::ERROR_ILLEGAL_INSTRUCTION,
             FaultKind::Descriptor { .. } => Status::ERROR_MEMORY_FAULT,
@@ -157,7 +157,7 @@ api! {
         let runtime = runtime()?;
         let pool = crate::pool::pool(&runtime, region).map_err(|_| Status::ERROR_INVALID_REGION)?;
         let to = to.check()?;
-        if doorbell.0 == 0 || !size.is_power_of_two() || kind > 1 || !matches!(features, 1..=3) || !pool.allocates() {
+        if doorbell.0 == 0 || !size.is_power_of_two() || size > MAX_SIZE || kind > 1 || !matches!(features, 1..=3) || !pool.allocates() {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
         let doorbell = signal(doorbell)?;

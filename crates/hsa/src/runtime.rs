@@ -8,12 +8,15 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::time::{Duration, Instant};
 use wavemill_device::record::{Log, Mismatch};
 use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_isa::Target;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
+use wavemill_runtime::fork;
 use wavemill_runtime::heap::Gpus;
+use wavemill_runtime::image::Images;
 use wavemill_runtime::journal::Journal;
 use wavemill_runtime::observe::ProcessObserver;
 use wavemill_runtime::platform::Gpu;
@@ -133,6 +136,8 @@ pub struct Runtime {
     pub svm: Mutex<Svm>,
     /// Instruction sets that the program has named, other than the GPUs'.
     pub isas: Mutex<Vec<Target>>,
+    /// Images and samplers.
+    pub images: Images,
 }
 
 struct Global {
@@ -142,14 +147,42 @@ struct Global {
 
 static GLOBAL: RwLock<Global> = RwLock::new(Global { count: 0, runtime: None });
 
+/// Held while the runtime starts or ends, for as long as that takes: signals and queues have one place in the process, and
+/// two runtimes must not use it at the same time. Others find that there is no runtime meanwhile.
+static LIFECYCLE: Mutex<()> = Mutex::new(());
+
+/// Waits for a start or end under way. Threads of ours, which run functions of the program, do not: the end waits for them.
+fn lifecycle() -> Result<MutexGuard<'static, ()>> {
+    let ours = std::thread::current().name().is_some_and(|n| n.starts_with("wavemill-"));
+    match ours {
+        true => match LIFECYCLE.try_lock() {
+            Ok(held) => Ok(held),
+            Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
+            Err(TryLockError::WouldBlock) => Err(Status::ERROR_NOT_INITIALIZED),
+        },
+        false => Ok(LIFECYCLE.lock().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
 /// The runtime, or the error that there is none.
 pub fn runtime() -> Result<Arc<Runtime>> {
+    if fork::forked() {
+        return Err(Status::ERROR_NOT_INITIALIZED);
+    }
     let global = GLOBAL.read().unwrap_or_else(PoisonError::into_inner);
     global.runtime.clone().ok_or(Status::ERROR_NOT_INITIALIZED)
 }
 
 /// `hsa_init`.
 pub fn init() -> Result {
+    if fork::forked() {
+        eprintln!(
+            "wavemill: hsa_init in a process that was forked off one that uses the runtime: not possible"
+        );
+        return Err(Status::ERROR_OUT_OF_RESOURCES);
+    }
+    fork::watch();
+    let _lifecycle = lifecycle()?;
     let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
     if global.count == u32::MAX {
         return Err(Status::ERROR_REFCOUNT_OVERFLOW);
@@ -163,6 +196,10 @@ pub fn init() -> Result {
 
 /// `hsa_shut_down`.
 pub fn shut_down() -> Result {
+    if fork::forked() {
+        return Err(Status::ERROR_NOT_INITIALIZED);
+    }
+    let _lifecycle = lifecycle()?;
     let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
     if global.runtime.is_none() {
         return Err(Status::ERROR_NOT_INITIALIZED);
@@ -172,6 +209,7 @@ pub fn shut_down() -> Result {
         && let Some(runtime) = global.runtime.take()
     {
         drop(global);
+        runtime.soft_queues.retain(|_, _| false);
         runtime.system.shut_down();
     }
     Ok(())
@@ -197,6 +235,7 @@ impl Runtime {
             event: Mutex::default(),
             svm: Mutex::default(),
             isas: Mutex::default(),
+            images: Images::default(),
         })
     }
 
@@ -306,14 +345,44 @@ fn setup() -> std::result::Result<Setup, String> {
         options: Options {
             threads: number("WAVEMILL_THREADS")?.unwrap_or(0),
             engine,
+            deadline: deadline()?,
             bounds,
             deterministic: log.is_some() || var("WAVEMILL_DETERMINISTIC").is_some(),
         },
         engine: Box::new(move |target| engine.make(target)),
         log,
         observer: var("WAVEMILL_TRACE").map(|file| trace(&file)).transpose()?,
-        journal: var("WAVEMILL_JSON").map(|file| journal(&file)).transpose()?,
+        journal: journals(var("WAVEMILL_JSON"), var("WAVEMILL_FAULTS"))?,
     })
+}
+
+/// When the program's time is over: `WAVEMILL_TIMEOUT` seconds from now.
+fn deadline() -> std::result::Result<Option<Instant>, String> {
+    let Some(text) = std::env::var("WAVEMILL_TIMEOUT").ok().filter(|v| !v.is_empty()) else {
+        return Ok(None);
+    };
+    let seconds = text.parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    let seconds = seconds.ok_or_else(|| format!("WAVEMILL_TIMEOUT={text}: a number of seconds is wanted"))?;
+    Ok(Instant::now().checked_add(seconds))
+}
+
+/// What is written down of dispatches: all of them, for a report, and those that faulted, for `exec`'s exit status.
+fn journals(all: Option<String>, faults: Option<String>) -> std::result::Result<Option<Journal>, String> {
+    let all = all.map(|file| journal(&file)).transpose()?;
+    let Some(path) = faults else { return Ok(all) };
+    Ok(Some(Box::new(move |record| {
+        if let Some(all) = &all {
+            all(record);
+        }
+        if let Some(report) = &record.completion.fault {
+            // Nobody can be told; the report itself has been printed.
+            let _ = File::options()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .and_then(|mut file| file.write_all(format!("{}\n", report.kind).as_bytes()));
+        }
+    })))
 }
 
 /// Appends a line of JSON to a file for each dispatch. Whole lines, so that several processes may share the file.
@@ -350,7 +419,7 @@ fn replay(path: &str) -> std::result::Result<Arc<Log>, String> {
     let on_mismatch = Box::new(move |mismatch: &Mismatch| {
         eprintln!("wavemill: the run differs from its record: {name}: {mismatch}");
         // SAFETY: ends the process without running its own code again, which may wait for other threads.
-        unsafe { _exit(1) }
+        unsafe { _exit(5) }
     });
     Ok(Arc::new(Log::replay(&text, on_mismatch)?))
 }

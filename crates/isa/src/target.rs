@@ -55,6 +55,17 @@ impl Level {
         ["gfx6", "gfx7", "gfx8", "gfx900", "gfx904", "gfx906", "gfx908", "gfx90a"][self as usize]
     }
 
+    /// The constant clock that S_MEMREALTIME counts, in MHz: 27 on gfx900 (hearsay: microsoft/mscclpp #237), 25 on gfx906,
+    /// gfx908 and gfx90a (ROCm/rccl #1652), and here on those that nobody has written about.
+    pub const fn real_time_mhz(self) -> u32 {
+        if matches!(self, Level::Gfx900) { 27 } else { 25 }
+    }
+
+    /// Bits of HW_ID's shader engine: three on gfx908 and gfx90a (aqlprofile's register headers, HIP's __smid), two before.
+    pub const fn se_id_bits(self) -> u32 {
+        if self as u8 >= Level::Gfx908 as u8 { 3 } else { 2 }
+    }
+
     /// True from GFX8 on: the opcode maps and field positions that Volcanic Islands introduced.
     pub const fn is_vi_plus(self) -> bool {
         self as u8 >= Level::Gfx8 as u8

@@ -1,11 +1,11 @@
 //! Containers of code objects: clang's offload bundles, one after the other, compressed or not, on their own or in
 //! the `.hip_fatbin` section of a host program, and archives of all these (Clang documentation, "Clang Offload Bundler").
 
-use crate::archive;
 use crate::elf::EM_AMDGPU;
 use crate::read::Error;
 use crate::target_id::TargetId;
 use crate::unpack::{Method, unpack};
+use crate::{archive, catalyst};
 use object::LittleEndian as LE;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
@@ -58,10 +58,13 @@ type Maybe<T> = Result<Result<T, Error>, Error>;
 fn single(file: &[u8]) -> Maybe<Vec<CodeObject<'_>>> {
     if file.starts_with(b"\x7fELF") {
         let machine = file.get(18..20).map(|b| u16::from_le_bytes([b[0], b[1]]));
-        if machine == Some(EM_AMDGPU) {
+        if machine == Some(EM_AMDGPU) || catalyst::is_container(file) {
             let data = Cow::Borrowed(file);
             let object = CodeObject { id: String::new(), target: None, member: None, bundle: 0, data };
             return Ok(Ok(vec![object]));
+        }
+        if let Some(reason) = machine.and_then(catalyst::refusal) {
+            return Ok(Err(Error::new("ELF header", Some(0), reason)));
         }
         return match fat_binary(file)? {
             Ok((fatbin, offset)) => bundles(fatbin, offset).map(Ok),

@@ -93,6 +93,8 @@ pub const SHN_COMMON: u16 = 0xfff2;
 pub const SHN_AMDGPU_LDS: u16 = 0xff00;
 /// Binding of a symbol that other files do not see.
 pub const STB_LOCAL: u8 = 0;
+/// A symbol that other files see.
+pub const STB_GLOBAL: u8 = 1;
 /// Binding of a symbol that gives way to others of its name.
 pub const STB_WEAK: u8 = 2;
 /// Symbol type of data.
@@ -193,6 +195,37 @@ pub const RELOC_TYPES: &[RelocType] = &[
 /// Looks a relocation type up by number.
 pub fn reloc_type(number: u32) -> Option<&'static RelocType> {
     RELOC_TYPES.iter().find(|r| r.number == number)
+}
+
+/// Segment of code object v1: data that the whole program shares.
+pub const PT_HSA_GLOBAL_PROGRAM: u32 = 0x6000_0000;
+/// Segment of code object v1: code.
+pub const PT_HSA_CODE_AGENT: u32 = 0x6000_0003;
+
+/// Symbol type of metadata in code object v1: a sampler's or image's descriptor.
+pub const STT_HSA_METADATA: u8 = 12;
+
+/// Code object v1: low half of S + A.
+pub const R_V1_32_LOW: u32 = 1;
+/// Code object v1: high half of S + A.
+pub const R_V1_32_HIGH: u32 = 2;
+/// Code object v1: S + A, 64 bits.
+pub const R_V1_64: u32 = 3;
+/// Code object v1: handle of the sampler that the symbol describes.
+pub const R_V1_INIT_SAMPLER: u32 = 4;
+/// Code object v1: handle of the image that the symbol describes.
+pub const R_V1_INIT_IMAGE: u32 = 5;
+
+/// The name of a relocation type of code object v1, which numbers them on its own.
+pub fn reloc_type_v1(number: u32) -> Option<&'static str> {
+    Some(match number {
+        R_V1_32_LOW => "R_AMDGPU_V1_32_LOW",
+        R_V1_32_HIGH => "R_AMDGPU_V1_32_HIGH",
+        R_V1_64 => "R_AMDGPU_V1_64",
+        R_V1_INIT_SAMPLER => "R_AMDGPU_V1_INIT_SAMPLER",
+        R_V1_INIT_IMAGE => "R_AMDGPU_V1_INIT_IMAGE",
+        _ => return None,
+    })
 }
 
 /// `EF_AMDGPU_MACH` values of processors Wavemill can name but has no instruction table for.

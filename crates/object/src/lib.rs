@@ -6,10 +6,13 @@
 
 mod archive;
 pub mod bundle;
+pub mod catalyst;
 pub mod debug;
+pub mod demangle;
 pub mod descriptor;
 mod dwarf;
 pub mod elf;
+mod error;
 pub mod kernel_code;
 pub mod limits;
 pub mod lines;

@@ -52,3 +52,8 @@ impl Table<'_> {
         self.offsets.get(string).copied().unwrap_or(0)
     }
 }
+
+/// Text of a string table; what is not UTF-8 in it is not shown.
+pub(crate) fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap_or("\u{fffd}")
+}

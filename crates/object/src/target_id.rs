@@ -157,6 +157,20 @@ impl TargetId {
         }
     }
 
+    /// A processor of HSA with nothing said about its features.
+    pub fn hsa(processor: &str) -> TargetId {
+        let cpu = target::processor(processor);
+        TargetId {
+            arch: "amdgcn".into(),
+            vendor: "amd".into(),
+            os_name: "amdhsa".into(),
+            environment: String::new(),
+            processor: processor.into(),
+            xnack: Setting::from_request(cpu.is_some_and(|c| c.xnack.is_some()), None),
+            sramecc: Setting::from_request(cpu.is_some_and(|c| c.sramecc), None),
+        }
+    }
+
     /// The operating system.
     pub fn os(&self) -> Os {
         Os::from_name(&self.os_name)

@@ -111,7 +111,7 @@ fn meaning(inst: &Inst, operands: &Operands, x: &Context) -> Result {
 
 /// Executes an instruction in all active lanes.
 pub fn apply(inst: &Inst, run: &mut Running<'_>) {
-    let inst = &run.indexed(inst);
+    let inst = &inst.indexed_in(run);
     let exec = run.exec();
     let x = Context::new(run.float_mode(), inst.clamp, inst.omod, run.level());
     let carry = run.sgpr64(inst.carry as u32);

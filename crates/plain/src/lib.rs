@@ -11,7 +11,7 @@ mod lane;
 mod matrix;
 
 use wavemill_isa::{Decoder, Target};
-use wavemill_sem::control::Flow;
+use wavemill_sem::execute::control::Flow;
 use wavemill_sem::execute::execute;
 use wavemill_sem::inst::{Inst, Run};
 use wavemill_wave::program::{Layout, fetch};

@@ -8,10 +8,12 @@ mod effects;
 pub mod evidence;
 mod examples;
 mod layout;
+mod topics;
 mod words;
 
 pub use effects::{memory, plain_info};
 pub use layout::{Block, Page};
+pub use topics::{Topic, topic, topics};
 pub use words::{access, forms, names, opcode_runs, operand, operands, ty};
 
 use wavemill_isa::flag;

@@ -4,7 +4,8 @@
 //! there, and whether a handle is one takes a comparison and no lock. Slots that nobody used cost nothing.
 
 use memmap2::{MmapOptions, MmapRaw};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 
 /// Bytes that are mapped together.
@@ -14,21 +15,27 @@ pub(crate) const PAGE: u64 = 4096;
 pub(crate) struct Arena {
     map: MmapRaw,
     slot: u64,
+    /// So many slots rest after they were given back: who still has an old handle finds nothing there, rather than
+    /// something else.
+    rest: usize,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    free: Vec<u64>,
+    /// Slots that were given back, the longest first.
+    free: VecDeque<u64>,
+    /// Pages of slots that were given back.
+    free_pages: Vec<u64>,
     /// Slots from here on were never used.
     next: u64,
 }
 
 impl Arena {
     /// Reserves addresses.
-    pub(crate) fn new(slot: u64, count: u64) -> std::io::Result<Arena> {
+    pub(crate) fn new(slot: u64, count: u64, rest: usize) -> std::io::Result<Arena> {
         let map = MmapOptions::new().len((slot * count) as usize).no_reserve_swap().map_anon()?;
-        Ok(Arena { map: MmapRaw::from(map), slot, state: Mutex::default() })
+        Ok(Arena { map: MmapRaw::from(map), slot, rest, state: Mutex::default() })
     }
 
     pub(crate) fn start(&self) -> u64 {
@@ -48,23 +55,24 @@ impl Arena {
     /// The address of a slot that nobody uses, its content as it was left.
     pub(crate) fn take(&self) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(address) = state.free.pop() {
-            return Some(address);
-        }
         let address = self.start() + state.next * self.slot;
-        (address < self.end()).then(|| {
-            state.next += 1;
-            address
-        })
+        if state.free.len() > self.rest || address >= self.end() {
+            return state.free.pop_front();
+        }
+        state.next += 1;
+        Some(address)
     }
 
     /// The first of a page of slots that nobody uses, for memory that is mapped in their place.
     pub(crate) fn take_page(&self) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = state.free_pages.pop() {
+            return Some(page);
+        }
         let count = PAGE / self.slot;
         while !state.next.is_multiple_of(count) {
             let skipped = self.start() + state.next * self.slot;
-            state.free.push(skipped);
+            state.free.push_back(skipped);
             state.next += 1;
         }
         let address = self.start() + state.next * self.slot;
@@ -76,12 +84,12 @@ impl Arena {
 
     /// Takes a page of slots back.
     pub(crate) fn give_page(&self, address: u64) {
-        (0..PAGE).step_by(self.slot as usize).for_each(|offset| self.give(address + offset));
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).free_pages.push(address);
     }
 
     /// Takes a slot back.
     pub(crate) fn give(&self, address: u64) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).free.push(address);
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).free.push_back(address);
     }
 
     /// How many bytes from the start have ever been used.
@@ -89,13 +97,10 @@ impl Arena {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).next * self.slot
     }
 
-    /// Forgets every slot and clears all memory.
-    pub(crate) fn reset(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let used = std::mem::take(&mut *state).next * self.slot;
-        for at in (0..used).step_by(8) {
-            self.word(self.start() + at).store(0, Ordering::Relaxed);
-        }
+    /// The slot with a number.
+    pub(crate) fn slot(&self, index: u64) -> u64 {
+        debug_assert!(index * self.slot < self.map.len() as u64);
+        self.start() + index * self.slot
     }
 
     /// A word of a slot.

@@ -1,16 +1,16 @@
 //! Memory that programs allocate: blocks that belong to a pool, with the GPUs that may access each; and memory of the
 //! program itself that it has locked.
 
-use crate::ipc;
 use crate::observe::{HostEvent, observed, tell};
+use crate::{ipc, maps};
 
 pub use crate::observe::Origin;
-use memmap2::{MmapOptions, MmapRaw};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use wavemill_device::mapping::Mapping;
 use wavemill_device::memory::{Allocations, MemoryError, Use};
 use wavemill_device::reclaim::Reclaimer;
 
@@ -69,12 +69,14 @@ struct Block {
     backing: Backing,
     /// How often it is locked.
     locks: u32,
+    /// GPUs may write it.
+    writable: bool,
 }
 
 /// What is behind a block's addresses.
 enum Backing {
     /// Memory of ours, and the file it is in when other processes may map it.
-    Mapped(MmapRaw, Option<File>),
+    Mapped(Mapping, Option<File>),
     /// Addresses at which GPUs see memory of the program.
     Reserved(#[expect(dead_code, reason = "held until it is dropped")] Reserved),
 }
@@ -110,23 +112,31 @@ pub struct Heap {
     gpus: Vec<Arc<Allocations>>,
     reclaimer: Arc<Reclaimer>,
     count: AtomicU64,
+    /// Locked blocks: where the program has the memory, and where GPUs see it. Only looked at with `blocks` in hand.
+    locked: Mutex<BTreeSet<(u64, u64)>>,
+    /// Bytes allocated from the pools of each agent.
+    used: RwLock<BTreeMap<usize, u64>>,
 }
 
 impl Heap {
     /// An empty heap for GPUs whose allocations these are.
     pub fn new(gpus: Vec<Arc<Allocations>>, reclaimer: Arc<Reclaimer>) -> Heap {
-        Heap { blocks: RwLock::default(), gpus, reclaimer, count: AtomicU64::new(1) }
+        Heap {
+            blocks: RwLock::default(),
+            gpus,
+            reclaimer,
+            count: AtomicU64::new(1),
+            locked: Mutex::default(),
+            used: RwLock::default(),
+        }
     }
 
     /// Zeroed memory that some GPUs may access; it takes no room until it is touched.
     pub fn allocate(&self, len: u64, origin: Origin, usage: Use, gpus: Gpus) -> Result<u64, MemoryError> {
-        let map = usize::try_from(len)
-            .ok()
-            .filter(|&n| n > 0 && n <= isize::MAX as usize)
-            .and_then(|n| MmapOptions::new().len(n).no_reserve_swap().map_anon().ok())
-            .ok_or_else(|| MemoryError(format!("no {len} bytes of memory")))?;
+        let none = || MemoryError(format!("no {len} bytes of memory"));
+        let map = (len > 0).then(|| Mapping::new(len)).ok_or_else(none)?.map_err(|_| none())?;
         observed(
-            || self.adopt(MmapRaw::from(map), origin, usage, gpus),
+            || self.adopt(map, origin, usage, gpus),
             |made| Some(HostEvent::Allocated { address: *made.as_ref().ok()?, bytes: len, origin }),
         )
     }
@@ -134,21 +144,36 @@ impl Heap {
     /// Takes memory over that was mapped elsewhere.
     pub(crate) fn adopt(
         &self,
-        map: MmapRaw,
+        map: Mapping,
         origin: Origin,
         usage: Use,
         gpus: Gpus,
     ) -> Result<u64, MemoryError> {
-        let (start, len) = (map.as_mut_ptr() as u64, map.len() as u64);
+        let (start, len) = (map.start(), map.len() as u64);
         let name = format!("allocation {}", self.count.fetch_add(1, Ordering::Relaxed));
         let info = Info { start, host: start, len, origin, gpus: Gpus::default(), user_data: 0 };
-        let mut block = Block { info, usage, name, backing: Backing::Mapped(map, None), locks: 0 };
+        let mut block =
+            Block { info, usage, name, backing: Backing::Mapped(map, None), locks: 0, writable: true };
         if let Err(e) = self.show(&mut block, gpus) {
             self.hide(&mut block, Gpus(!0));
             return Err(e);
         }
         self.blocks.write().unwrap_or_else(PoisonError::into_inner).insert(start, block);
+        self.account(origin, |used| used + len);
         Ok(start)
+    }
+
+    /// Notes that an agent's pools have more or less.
+    fn account(&self, origin: Origin, change: impl FnOnce(u64) -> u64) {
+        if let Origin::Pool(agent, _) = origin {
+            let mut used = self.used.write().unwrap_or_else(PoisonError::into_inner);
+            let used = used.entry(agent).or_default();
+            *used = change(*used);
+        }
+    }
+
+    fn locked(&self) -> MutexGuard<'_, BTreeSet<(u64, u64)>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets GPUs see a block.
@@ -160,7 +185,7 @@ impl Heap {
             let Info { start, host, len, .. } = block.info;
             if block.info.origin == Origin::Locked {
                 // SAFETY: whoever locked the memory has promised to keep it until it is unlocked.
-                unsafe { gpu.add(start, host, len, true, block.usage, &block.name) }?;
+                unsafe { gpu.add(start, host, len, block.writable, block.usage, &block.name) }?;
             } else {
                 // SAFETY: the mapping lives until `free`, which withdraws it first and lets it be unmapped only when
                 // no wave runs. Host code accesses it through raw pointers only.
@@ -194,6 +219,7 @@ impl Heap {
         };
         let Some(mut block) = removed else { return false };
         self.hide(&mut block, Gpus(!0));
+        self.account(block.info.origin, |used| used - block.info.len);
         if let Backing::Mapped(map, _) = block.backing {
             self.reclaimer.retire(map);
         }
@@ -230,18 +256,27 @@ impl Heap {
             self.show(block, gpus)?;
             return Ok(host);
         }
-        if let Some(block) = blocks.values_mut().find(|b| b.info.host == host && b.info.len == len) {
-            block.locks += 1;
-            self.show(block, gpus)?;
-            return Ok(block.info.start);
+        let same: Vec<u64> = self.locked().range((host, 0)..=(host, u64::MAX)).map(|l| l.1).collect();
+        for start in same {
+            if let Some(block) = blocks.get_mut(&start).filter(|b| b.info.len == len) {
+                block.locks += 1;
+                self.show(block, gpus)?;
+                return Ok(start);
+            }
         }
-        let map = reserve(host % PAGE + len)?;
-        let start = map.start + host % PAGE;
+        let Some(writable) = maps::access(host, end) else {
+            return Err(MemoryError(format!("{len} bytes at {host:#x} are not all mapped")));
+        };
+        // A gap on both sides, as all memory has it.
+        let map = reserve((host % PAGE).saturating_add(len).saturating_add(2 * PAGE))?;
+        let start = map.start + PAGE + host % PAGE;
         let info = Info { start, host, len, origin: Origin::Locked, gpus: Gpus::default(), user_data: 0 };
         let name = format!("memory of the program at {host:#x}");
-        let mut block = Block { info, usage: Use::Host, name, backing: Backing::Reserved(map), locks: 1 };
+        let backing = Backing::Reserved(map);
+        let mut block = Block { info, usage: Use::Host, name, backing, locks: 1, writable };
         self.show(&mut block, gpus)?;
         blocks.insert(start, block);
+        self.locked().insert((host, start));
         drop(blocks);
         tell(HostEvent::Locked { host, address: start, bytes: len });
         Ok(start)
@@ -250,11 +285,14 @@ impl Heap {
     /// Takes one [`Heap::lock`] of memory that starts here back; false when there is none.
     pub fn unlock(&self, host: u64) -> bool {
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
-        let found = blocks.values_mut().find(|b| b.info.origin == Origin::Locked && b.info.host == host);
-        let Some(block) = found else { return at(&mut blocks, host).is_some() };
+        let found = self.locked().range((host, 0)..=(host, u64::MAX)).next().map(|l| l.1);
+        let Some(block) = found.and_then(|start| blocks.get_mut(&start)) else {
+            return at(&mut blocks, host).is_some();
+        };
         block.locks -= 1;
         let (start, last) = (block.info.start, block.locks == 0);
         if last && let Some(mut block) = blocks.remove(&start) {
+            self.locked().remove(&(host, start));
             self.hide(&mut block, Gpus(!0));
         }
         drop(blocks);
@@ -295,8 +333,10 @@ impl Heap {
             return Some(block.info.clone());
         }
         // Locked memory has an address of the program's own, too.
-        let holds = |i: &Info| i.origin == Origin::Locked && address >= i.host && address - i.host < i.len;
-        blocks.values().map(|b| &b.info).find(|i| holds(i)).cloned()
+        let holds = |i: &&Info| address >= i.host && address - i.host < i.len;
+        let locked = self.locked();
+        let below = locked.range(..=(address, u64::MAX)).rev();
+        below.filter_map(|l| blocks.get(&l.1)).map(|b| &b.info).find(holds).cloned()
     }
 
     /// Notes the program's own value for a block; false when there is none.
@@ -307,9 +347,7 @@ impl Heap {
 
     /// Bytes allocated from an agent's pools.
     pub fn used(&self, agent: usize) -> u64 {
-        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
-        let of = |b: &&Block| matches!(b.info.origin, Origin::Pool(a, _) if a == agent);
-        blocks.values().filter(of).map(|b| b.info.len).sum()
+        self.used.read().unwrap_or_else(PoisonError::into_inner).get(&agent).copied().unwrap_or(0)
     }
 }
 

@@ -11,9 +11,12 @@
 pub mod agent;
 mod arena;
 pub mod executable;
+pub mod fork;
 pub mod heap;
+pub mod image;
 mod ipc;
 pub mod journal;
+pub mod maps;
 pub mod observe;
 pub mod packet;
 pub mod platform;

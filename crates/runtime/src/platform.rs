@@ -2,11 +2,11 @@
 
 use crate::journal::{Journal, Record};
 use crate::waiters::WaitersHost;
-use memmap2::MmapRaw;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use wavemill_device::Device;
 use wavemill_device::control::Host;
+use wavemill_device::mapping::Mapping;
 use wavemill_device::memory::{MemoryError, Use};
 use wavemill_device::observe::Observers;
 use wavemill_device::reclaim::Reclaimer;
@@ -58,7 +58,7 @@ impl Platform {
         }
     }
 
-    pub(crate) fn retire(&self, map: MmapRaw) {
+    pub(crate) fn retire(&self, map: Mapping) {
         self.reclaimer.retire(map);
     }
 

@@ -5,7 +5,7 @@
 use crate::observe::{HostEvent, tell};
 use crate::packet::{self, Outcome, QueueError};
 use crate::platform::{Gpu, Platform};
-use crate::queue::{ASLEEP, DOORBELL, MIN_SIZE, QueueRef, Ring, header_at, place, release};
+use crate::queue::{DOORBELL, MIN_SIZE, QueueRef, Ring, header_at, place, release};
 use crate::signal::{Kind, Signal};
 use crate::turns;
 use crate::waiters;
@@ -412,7 +412,7 @@ impl Queue {
         let (bell, doorbell) = (self.at.bell(), self.at.word(DOORBELL));
         loop {
             let seen = bell.load(Ordering::SeqCst);
-            self.at.half(ASLEEP).store(1, Ordering::SeqCst);
+            self.at.set_asleep(true);
             // Device code stores to the doorbell, perhaps the value that was there: the packet itself counts, too.
             let words = [doorbell, packet];
             let registered = words.map(|word| waiters::register(word, word.load(Ordering::SeqCst), bell));
@@ -420,7 +420,7 @@ impl Queue {
                 waiters::sleep(bell, seen, None);
             }
             drop(registered);
-            self.at.half(ASLEEP).store(0, Ordering::SeqCst);
+            self.at.set_asleep(false);
             if self.ended() {
                 return None;
             }

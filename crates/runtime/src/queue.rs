@@ -1,7 +1,8 @@
 //! Queues as memory: `amd_queue_t`, the ring of packets, the doorbell (ROCm code object format, "AMD Queue"; HSA Platform
 //! System Architecture Specification, "User mode queuing").
 //!
-//! [`QueueRef`] is what anybody may do with a queue whose address he has. Who processes the packets is in
+//! [`QueueRef`] is what anybody may do with a queue whose address he has. Waves can write all of `amd_queue_t`: nothing
+//! in it is read back, what the host must know of a queue is in memory of its own. Who processes the packets is in
 //! [`crate::processor`], what they do in [`crate::packet`].
 
 use crate::arena::Arena;
@@ -10,40 +11,58 @@ use crate::platform::Platform;
 use crate::signal::{Kind, Signal};
 use crate::turns;
 use crate::waiters;
-use memmap2::{MmapOptions, MmapRaw};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use wavemill_device::aql::{PACKET_SIZE, QueueImage, packet_type};
 use wavemill_device::launch::{SCRATCH_GRANULE, Scratch};
+use wavemill_device::mapping::Mapping;
 use wavemill_device::memory::MemoryError;
 use wavemill_isa::Level;
 
 /// Queues that there can be at once.
 const MOST: u64 = 1 << 15;
-/// A queue's page: `amd_queue_t`, then the doorbell; beyond what waves see, the words its threads sleep on.
+/// Pages of queues that rest before they are used again.
+const REST: usize = 64;
+/// A queue's page: `amd_queue_t`, then the doorbell.
 const PAGE: u64 = 4096;
 pub(crate) const DOORBELL: u64 = 512;
 const VISIBLE: u64 = 1024;
-const BELL: u64 = 2048;
-pub(crate) const ASLEEP: u64 = 2056;
-/// How many packets doorbells have been rung for, where things happen one after the other.
-const RUNG: u64 = 2064;
+
+/// What the host keeps of each queue, where no wave can write.
+mod own {
+    /// Bytes of it.
+    pub const LEN: u64 = 64;
+    /// Packets in the ring; 0 when there is no queue.
+    pub const SIZE: u64 = 0;
+    /// Address of the ring.
+    pub const RING: u64 = 8;
+    /// The queue's number.
+    pub const ID: u64 = 16;
+    /// The word its threads sleep on.
+    pub const BELL: u64 = 24;
+    /// Whether one does.
+    pub const ASLEEP: u64 = 32;
+    /// How many packets doorbells have been rung for, where things happen one after the other.
+    pub const RUNG: u64 = 40;
+}
 
 /// Fewest packets of a queue.
 pub const MIN_SIZE: u32 = 64;
 /// Most packets of a queue.
 pub const MAX_SIZE: u32 = 1 << 17;
 
-fn pages() -> Option<&'static Arena> {
-    static PAGES: OnceLock<Option<Arena>> = OnceLock::new();
-    PAGES.get_or_init(|| Arena::new(PAGE, MOST).ok()).as_ref()
+/// The queues of this process: what all see, and what the host keeps for itself.
+struct Queues {
+    pages: Arena,
+    own: Arena,
 }
 
-/// Forgets every queue. For the end of the runtime.
-pub(crate) fn reset() {
-    if let Some(pages) = pages() {
-        pages.reset();
-    }
+fn queues() -> Option<&'static Queues> {
+    static QUEUES: OnceLock<Option<Queues>> = OnceLock::new();
+    let make = || {
+        Some(Queues { pages: Arena::new(PAGE, MOST, REST).ok()?, own: Arena::new(own::LEN, MOST, 0).ok()? })
+    };
+    QUEUES.get_or_init(make).as_ref()
 }
 
 /// A queue by its address.
@@ -53,7 +72,7 @@ pub struct QueueRef(u64);
 impl QueueRef {
     /// The queue at this address, if there is one.
     pub fn from_address(address: u64) -> Option<QueueRef> {
-        pages()?.index(address)?;
+        queues()?.pages.index(address)?;
         let queue = QueueRef(address);
         (queue.size() != 0).then_some(queue)
     }
@@ -73,19 +92,26 @@ impl QueueRef {
         unsafe { &*((self.0 + offset) as *const AtomicU32) }
     }
 
+    /// A word that the host keeps for itself.
+    fn own(self, offset: u64) -> &'static AtomicU64 {
+        static NONE: AtomicU64 = AtomicU64::new(0);
+        let found = queues().and_then(|q| Some(q.own.word(q.own.slot(q.pages.index(self.0)?) + offset)));
+        found.unwrap_or(&NONE)
+    }
+
     /// Packets in the ring.
     pub fn size(self) -> u32 {
-        self.half(24).load(Ordering::Acquire)
+        self.own(own::SIZE).load(Ordering::Acquire) as u32
     }
 
     /// Its number.
     pub fn id(self) -> u64 {
-        self.word(32).load(Ordering::Relaxed)
+        self.own(own::ID).load(Ordering::Relaxed)
     }
 
     /// Address of the ring.
     pub fn ring(self) -> u64 {
-        self.word(8).load(Ordering::Relaxed)
+        self.own(own::RING).load(Ordering::Relaxed)
     }
 
     /// Index of the next packet that a producer will take.
@@ -109,7 +135,7 @@ impl QueueRef {
             // The hardware wants the index behind the last packet.
             self.word(QueueImage::MAX_LEGACY_DOORBELL).fetch_max(value.wrapping_add(1), Ordering::AcqRel);
         }
-        self.word(RUNG).fetch_max(value.wrapping_add(1), Ordering::SeqCst);
+        self.own(own::RUNG).fetch_max(value.wrapping_add(1), Ordering::SeqCst);
         observed(
             || self.word(DOORBELL).store(value, Ordering::SeqCst),
             |()| Some(HostEvent::DoorbellRung { queue: self.0, value }),
@@ -123,17 +149,23 @@ impl QueueRef {
     pub(crate) fn rung_for(self, index: u64) -> bool {
         // Device code stores to the doorbell itself.
         let by_waves = self.word(DOORBELL).load(Ordering::SeqCst).wrapping_add(1);
-        index < self.word(RUNG).load(Ordering::SeqCst).max(by_waves)
+        index < self.own(own::RUNG).load(Ordering::SeqCst).max(by_waves)
     }
 
     pub(crate) fn bell(self) -> &'static AtomicU32 {
-        self.half(BELL)
+        // SAFETY: the first half of an aligned word of memory that is never unmapped, and that is only used so.
+        unsafe { AtomicU32::from_ptr(self.own(own::BELL).as_ptr().cast()) }
+    }
+
+    /// Notes whether its thread sleeps.
+    pub(crate) fn set_asleep(self, asleep: bool) {
+        self.own(own::ASLEEP).store(asleep.into(), Ordering::SeqCst);
     }
 
     /// Makes the packet processor look.
     pub(crate) fn wake(self) {
         self.bell().fetch_add(1, Ordering::SeqCst);
-        if self.half(ASLEEP).load(Ordering::SeqCst) != 0 {
+        if self.own(own::ASLEEP).load(Ordering::SeqCst) != 0 {
             waiters::wake(self.bell());
         }
     }
@@ -161,15 +193,14 @@ impl QueueRef {
 
 /// Memory of a queue that all GPUs see.
 pub(crate) struct Ring {
-    map: Option<MmapRaw>,
+    map: Option<Mapping>,
     platform: Arc<Platform>,
 }
 
 impl Ring {
     pub(crate) fn new(platform: &Arc<Platform>, packets: u32) -> Result<Ring, MemoryError> {
         let len = packets as usize * PACKET_SIZE;
-        let map = MmapOptions::new().len(len).no_reserve_swap().map_anon();
-        let map = MmapRaw::from(map.map_err(|e| MemoryError(format!("no memory for a queue: {e}")))?);
+        let map = Mapping::new(len as u64).map_err(|e| MemoryError(format!("no memory for a queue: {e}")))?;
         let ring = Ring { map: Some(map), platform: platform.clone() };
         for i in 0..packets {
             // SAFETY: inside the mapping, which nobody else has yet.
@@ -210,7 +241,7 @@ pub(crate) fn place(
     doorbell: impl FnOnce(u64) -> Option<Signal>,
 ) -> Result<(QueueRef, Signal), MemoryError> {
     let none = || MemoryError("there are too many queues".into());
-    let at = pages().and_then(Arena::take).ok_or_else(none)?;
+    let at = queues().and_then(|q| q.pages.take()).ok_or_else(none)?;
     let Some(signal) = doorbell(at) else {
         release(QueueRef(at));
         return Err(none());
@@ -223,25 +254,36 @@ pub(crate) fn place(
     }
     // No packet's number, so that the first one can be told.
     queue.word(DOORBELL).store(u64::MAX, Ordering::Release);
+    queue.own(own::RING).store(ring.start(), Ordering::Relaxed);
+    queue.own(own::ID).store(image.id, Ordering::Relaxed);
+    queue.own(own::SIZE).store(image.size.into(), Ordering::Release);
     // SAFETY: pages of the arena are never unmapped.
-    unsafe { platform.announce(at, VISIBLE, "a queue") }?;
+    if let Err(e) = unsafe { platform.announce(at, VISIBLE, "a queue") } {
+        platform.withdraw(at);
+        release(queue);
+        return Err(e);
+    }
     Ok((queue, signal))
 }
 
 /// Gives a queue's page back.
 pub(crate) fn release(queue: QueueRef) {
-    for offset in (0..VISIBLE).step_by(8).chain([BELL, ASLEEP, RUNG]) {
+    for offset in [own::SIZE, own::RING, own::ID, own::BELL, own::ASLEEP, own::RUNG] {
+        queue.own(offset).store(0, Ordering::Release);
+    }
+    for offset in (0..VISIBLE).step_by(8) {
         queue.word(offset).store(0, Ordering::Release);
     }
-    if let Some(pages) = pages() {
-        pages.give(queue.0);
+    if let Some(queues) = queues() {
+        queues.pages.give(queue.0);
     }
 }
 
 /// A queue whose packets the program processes itself.
 pub struct SoftQueue {
     at: QueueRef,
-    ring: Ring,
+    /// Its memory, which goes with it.
+    _ring: Ring,
     platform: Arc<Platform>,
 }
 
@@ -257,7 +299,7 @@ impl SoftQueue {
         let ring = Ring::new(platform, size)?;
         let image = QueueImage { kind, features, size, id: platform.next_id(), ..QueueImage::default() };
         let (at, _) = place(platform, &image, &ring, |_| Some(doorbell))?;
-        Ok(SoftQueue { at, ring, platform: platform.clone() })
+        Ok(SoftQueue { at, _ring: ring, platform: platform.clone() })
     }
 
     /// What programs know of it.
@@ -268,7 +310,6 @@ impl SoftQueue {
 
 impl Drop for SoftQueue {
     fn drop(&mut self) {
-        debug_assert_eq!(self.ring.start(), self.at.ring());
         self.platform.withdraw(self.at.0);
         release(self.at);
     }

@@ -104,6 +104,10 @@ fn run(shared: &Shared) {
         let mut at = 0;
         while at < entries.len() {
             let entry = &mut entries[at];
+            if entry.dead() {
+                entries.remove(at);
+                continue;
+            }
             if entry.ready() {
                 idle = false;
                 if (entry.action)(entry.value) {
@@ -112,9 +116,6 @@ fn run(shared: &Shared) {
                     entries.remove(at);
                     continue;
                 }
-            } else if entry.dead() {
-                entries.remove(at);
-                continue;
             }
             at += 1;
         }

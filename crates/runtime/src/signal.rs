@@ -2,13 +2,14 @@
 //! object format, "Signals").
 
 use crate::arena::{Arena, PAGE};
-use crate::ipc;
 use crate::observe::{HostEvent, observed, tell};
 use crate::turns;
 use crate::waiters;
+use crate::{fork, ipc};
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,14 +50,29 @@ impl Condition {
 /// The signals of this process.
 struct Signals {
     slots: Arena,
-    /// For each slot, how many threads sleep on the value (lower half) and how many listen to it among others (upper
-    /// half). Beside the signals because all of `amd_signal_t` that is not said to be something must be 0.
-    waiting: Arena,
+    /// What the host keeps of each, see [`own`]: waves and other processes can write all of `amd_signal_t`, and nothing
+    /// but the value and the times is read back.
+    own: Arena,
     /// How much of the slots waves of each device see.
     seen: Mutex<u64>,
     /// Files of signals that other processes share.
     files: Mutex<HashMap<Signal, File>>,
 }
+
+/// What the host keeps of each signal.
+mod own {
+    /// Bytes of it.
+    pub const LEN: u64 = 32;
+    /// How many threads sleep on the value (lower half) and how many listen to it among others (upper half).
+    pub const WAITING: u64 = 0;
+    /// Its kind; 0 when there is no signal.
+    pub const KIND: u64 = 8;
+    /// A doorbell's queue.
+    pub const QUEUE: u64 = 16;
+}
+
+/// Signals that rest before their slots are used again.
+const REST: usize = 4096;
 
 /// Set in a slot's count of waiting threads when other processes may wait, too.
 const SHARED: u64 = 1 << 63;
@@ -69,8 +85,8 @@ fn signals() -> Option<&'static Signals> {
     static SIGNALS: OnceLock<Option<Signals>> = OnceLock::new();
     let make = || {
         let signals = Signals {
-            slots: Arena::new(SIGNAL_SIZE, MOST).ok()?,
-            waiting: Arena::new(8, MOST).ok()?,
+            slots: Arena::new(SIGNAL_SIZE, MOST, REST).ok()?,
+            own: Arena::new(own::LEN, MOST, 0).ok()?,
             seen: Mutex::default(),
             files: Mutex::default(),
         };
@@ -88,17 +104,12 @@ pub(crate) fn extent() -> Option<(u64, u64)> {
     Some((signals.slots.start(), *seen))
 }
 
-/// Forgets every signal. For the end of the runtime.
-pub(crate) fn reset() {
+/// Destroys every signal. For the end of the runtime.
+pub(crate) fn destroy_all() {
     if let Some(signals) = signals() {
-        // What is shared is not ours alone to clear.
-        let files = signals.files.lock().unwrap_or_else(PoisonError::into_inner);
-        let shared: Vec<Signal> = files.keys().copied().collect();
-        drop(files);
-        shared.into_iter().for_each(Signal::leave);
-        signals.waiting.reset();
-        signals.slots.reset();
-        signals.slots.take();
+        let used = signals.slots.used() / SIGNAL_SIZE;
+        let all = (1..used).map(|index| Signal(signals.slots.slot(index)));
+        all.filter(|signal| signal.kind().is_some()).for_each(|signal| _ = signal.destroy());
     }
 }
 
@@ -126,14 +137,21 @@ impl Signal {
         signal.word(field::EVENT_ID).store(id, Ordering::Relaxed);
         signal.word(field::START_TS).store(0, Ordering::Relaxed);
         signal.word(field::END_TS).store(0, Ordering::Relaxed);
-        signal.word(field::QUEUE_PTR).store(0, Ordering::Relaxed);
         signal.word(field::VALUE).store(value as u64, Ordering::Relaxed);
-        signal.word(field::KIND).store(Kind::User as i64 as u64, Ordering::Release);
+        signal.set_kind(Kind::User, 0);
+    }
+
+    /// The signal is there from now on.
+    fn set_kind(self, kind: Kind, queue: u64) {
+        self.word(field::QUEUE_PTR).store(queue, Ordering::Relaxed);
+        self.word(field::KIND).store(kind as i64 as u64, Ordering::Release);
+        self.own(own::QUEUE).store(queue, Ordering::Relaxed);
+        self.own(own::KIND).store(kind as i64 as u64, Ordering::Release);
     }
 
     /// A new one that other processes can attach to.
     pub fn new_shared(value: i64, announce: impl Fn(u64, u64)) -> Option<Signal> {
-        let signal = Signal::in_file(ipc::file(PAGE).ok()?, announce)?;
+        let signal = Signal::in_file(ipc::file(PAGE, ipc::Content::Signal).ok()?, announce)?;
         signal.set_up(signals()?, value);
         // Events are this process's own.
         signal.word(field::EVENT_MAILBOX_PTR).store(0, Ordering::Relaxed);
@@ -144,15 +162,18 @@ impl Signal {
 
     /// The signal that another process shares.
     pub fn attach(pid: u32, file: i32, announce: impl Fn(u64, u64)) -> Option<Signal> {
-        let file = ipc::open(pid, file).ok()?;
-        let whole = file.metadata().ok()?.len() >= PAGE;
-        let signal = Signal::in_file(whole.then_some(file)?, announce)?;
-        signal.word(HOLDERS).fetch_add(1, Ordering::AcqRel);
-        if signal.kind() == Some(Kind::User) {
-            return Some(signal);
+        let file = ipc::open(pid, file, ipc::Content::Signal).ok()?;
+        // A foreign file is looked at before anything is written to it.
+        let mut kind = [0; 8];
+        file.read_exact_at(&mut kind, field::KIND).ok()?;
+        if i64::from_le_bytes(kind) != Kind::User as i64 {
+            return None;
         }
-        signal.leave();
-        None
+        let signal = Signal::in_file(file, announce)?;
+        signal.word(HOLDERS).fetch_add(1, Ordering::AcqRel);
+        signal.own(own::QUEUE).store(0, Ordering::Relaxed);
+        signal.own(own::KIND).store(Kind::User as i64 as u64, Ordering::Release);
+        Some(signal)
     }
 
     /// Puts a file's page in the place of a page of slots, whose first is the signal.
@@ -162,7 +183,7 @@ impl Signal {
         // SAFETY: nobody uses these slots.
         unsafe { ipc::map_at(&file, signal.0, PAGE as usize) }.ok()?;
         signals.show(announce);
-        signal.waiting()?.store(SHARED, Ordering::SeqCst);
+        signal.waiting().store(SHARED, Ordering::SeqCst);
         signals.files.lock().unwrap_or_else(PoisonError::into_inner).insert(signal, file);
         Some(signal)
     }
@@ -177,14 +198,18 @@ impl Signal {
     fn leave(self) {
         let Some(signals) = signals() else { return };
         let file = signals.files.lock().unwrap_or_else(PoisonError::into_inner).remove(&self);
+        if file.is_none() {
+            // Somebody else was faster.
+            return;
+        }
+        self.own(own::KIND).store(0, Ordering::SeqCst);
         if self.word(HOLDERS).fetch_sub(1, Ordering::AcqRel) == 1 {
             self.word(field::KIND).store(0, Ordering::Release);
         }
-        if let Some(waiting) = self.waiting() {
-            waiting.store(0, Ordering::SeqCst);
-        }
+        self.changed();
+        self.waiting().fetch_and(!SHARED, Ordering::SeqCst);
         // SAFETY: nobody uses the page any more. If it cannot be had anew, its slots are lost, nothing else.
-        if file.is_some() && unsafe { ipc::map_zeros_at(self.0, PAGE as usize) }.is_ok() {
+        if unsafe { ipc::map_zeros_at(self.0, PAGE as usize) }.is_ok() {
             signals.slots.give_page(self.0);
         }
     }
@@ -199,8 +224,7 @@ impl Signal {
         let signal = Signal::new(doorbell as i64, announce)?;
         signal.word(field::EVENT_MAILBOX_PTR).store(0, Ordering::Relaxed);
         signal.word(field::EVENT_ID).store(0, Ordering::Relaxed);
-        signal.word(field::QUEUE_PTR).store(queue, Ordering::Relaxed);
-        signal.word(field::KIND).store(kind as i64 as u64, Ordering::Release);
+        signal.set_kind(kind, queue);
         Some(signal)
     }
 
@@ -220,7 +244,7 @@ impl Signal {
     /// What it is; `None` after it was destroyed.
     #[inline]
     pub fn kind(self) -> Option<Kind> {
-        match self.word(field::KIND).load(Ordering::Acquire) as i64 {
+        match self.own(own::KIND).load(Ordering::Acquire) as i64 {
             1 => Some(Kind::User),
             -1 => Some(Kind::Doorbell),
             -2 => Some(Kind::LegacyDoorbell),
@@ -236,10 +260,13 @@ impl Signal {
             return true;
         }
         let alive = observed(
-            || self.word(field::KIND).swap(0, Ordering::AcqRel) != 0,
+            || self.own(own::KIND).swap(0, Ordering::SeqCst) != 0,
             |alive| alive.then_some(HostEvent::SignalDestroyed { signal: self.0 }),
         );
         if alive {
+            self.word(field::KIND).store(0, Ordering::Release);
+            // Who waits for it has waited in vain.
+            self.changed();
             signals.slots.give(self.0);
         }
         alive
@@ -266,16 +293,21 @@ impl Signal {
     }
 
     #[inline]
-    fn waiting(self) -> Option<&'static AtomicU64> {
-        let signals = signals()?;
-        let index = signals.slots.index(self.0)?;
-        Some(signals.waiting.word(signals.waiting.start() + index * 8))
+    fn own(self, offset: u64) -> &'static AtomicU64 {
+        static NONE: AtomicU64 = AtomicU64::new(0);
+        let found = signals().and_then(|s| Some(s.own.word(s.own.slot(s.slots.index(self.0)?) + offset)));
+        found.unwrap_or(&NONE)
+    }
+
+    #[inline]
+    fn waiting(self) -> &'static AtomicU64 {
+        self.own(own::WAITING)
     }
 
     /// Wakes whoever waits for this signal.
     #[inline]
     pub fn changed(self) {
-        let waiting = self.waiting().map_or(0, |w| w.load(Ordering::SeqCst));
+        let waiting = self.waiting().load(Ordering::SeqCst);
         if waiting != 0 {
             self.wake(waiting);
         }
@@ -344,9 +376,17 @@ impl Signal {
         )
     }
 
+    /// Says that what was to complete it has failed.
+    pub fn fail(self) {
+        if self.kind() == Some(Kind::User) {
+            self.value().store(-1, Ordering::SeqCst);
+            self.changed();
+        }
+    }
+
     /// A doorbell's queue.
     pub fn queue(self) -> u64 {
-        self.word(field::QUEUE_PTR).load(Ordering::Relaxed)
+        self.own(own::QUEUE).load(Ordering::Relaxed)
     }
 
     /// Waits until the value meets a condition or time is over, and returns the value seen last. `active` asks for a
@@ -389,19 +429,20 @@ impl Signal {
             }
         }
         loop {
-            if let Some(waiting) = self.waiting() {
-                waiting.fetch_add(1, Ordering::SeqCst);
+            self.waiting().fetch_add(1, Ordering::SeqCst);
+            value = load();
+            if !condition.holds(value, compare) && self.kind().is_some() {
+                let left = timeout.map(|t| t.saturating_sub(began.elapsed()));
+                let sleeper = waiters::register(self.word(field::VALUE), value as u64, self.bell());
+                waiters::sleep(self.bell(), value as u32, left);
+                drop(sleeper);
                 value = load();
-                if !condition.holds(value, compare) {
-                    let left = timeout.map(|t| t.saturating_sub(began.elapsed()));
-                    let sleeper = waiters::register(self.word(field::VALUE), value as u64, self.bell());
-                    waiters::sleep(self.bell(), value as u32, left);
-                    drop(sleeper);
-                    value = load();
-                }
-                waiting.fetch_sub(1, Ordering::SeqCst);
             }
-            if condition.holds(value, compare) || timeout.is_some_and(|t| began.elapsed() >= t) {
+            self.waiting().fetch_sub(1, Ordering::SeqCst);
+            // Nothing will change a signal that was destroyed.
+            let over =
+                timeout.is_some_and(|t| began.elapsed() >= t) || self.kind().is_none() || fork::forked();
+            if over || condition.holds(value, compare) {
                 return value;
             }
         }
@@ -432,8 +473,8 @@ pub(crate) struct Listener {
 impl Listener {
     /// Starts to listen.
     pub(crate) fn new(signals: Vec<Signal>) -> Listener {
-        for waiting in signals.iter().filter_map(|s| s.waiting()) {
-            waiting.fetch_add(1 << 32, Ordering::SeqCst);
+        for signal in &signals {
+            signal.waiting().fetch_add(1 << 32, Ordering::SeqCst);
         }
         Listener { signals }
     }
@@ -441,7 +482,7 @@ impl Listener {
     /// Sleeps until one of the signals changes, [`waiters::event`] is called or time is over, unless `done` already
     /// says true.
     pub(crate) fn sleep(&self, limit: Option<Duration>, done: impl FnOnce() -> bool) {
-        let shared = |s: &Signal| s.waiting().is_some_and(|w| w.load(Ordering::Relaxed) & SHARED != 0);
+        let shared = |s: &Signal| s.waiting().load(Ordering::Relaxed) & SHARED != 0;
         let limit = match self.signals.iter().any(shared) {
             true => Some(limit.map_or(SHARED_SLEEP, |l| l.min(SHARED_SLEEP))),
             false => limit,
@@ -465,8 +506,8 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        for waiting in self.signals.iter().filter_map(|s| s.waiting()) {
-            waiting.fetch_sub(1 << 32, Ordering::SeqCst);
+        for signal in &self.signals {
+            signal.waiting().fetch_sub(1 << 32, Ordering::SeqCst);
         }
     }
 }
@@ -483,10 +524,10 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The value, if it meets the condition.
+    /// The value, if it meets the condition, or if the signal was destroyed and nothing will change it any more.
     pub fn met(&self) -> Option<i64> {
         let value = self.signal.value().load(Ordering::SeqCst);
-        self.condition.holds(value, self.compare).then_some(value)
+        (self.condition.holds(value, self.compare) || self.signal.kind().is_none()).then_some(value)
     }
 }
 
@@ -498,8 +539,11 @@ pub fn wait_any(
 ) -> Option<(usize, i64)> {
     let began = Instant::now();
     let met = || wanted.iter().enumerate().find_map(|(i, w)| Some((i, w.met()?)));
-    let over =
-        || timeout.is_some_and(|t| began.elapsed() >= t) || stop.is_some_and(|s| s.load(Ordering::SeqCst));
+    let over = || {
+        timeout.is_some_and(|t| began.elapsed() >= t)
+            || stop.is_some_and(|s| s.load(Ordering::SeqCst))
+            || fork::forked()
+    };
     while turns::active() {
         if let Some(found) = met() {
             return Some(found);

@@ -6,7 +6,7 @@ use crate::journal::Journal;
 use crate::observe::{self, ProcessObserver};
 use crate::platform::{Gpu, Platform};
 use crate::processor::{Queue, QueueRequest};
-use crate::queue::{self, QueueRef, SoftQueue};
+use crate::queue::{QueueRef, SoftQueue};
 use crate::reactor::Reactor;
 use crate::signal::{self, Signal};
 use crate::turns;
@@ -165,7 +165,6 @@ impl System {
             observe::install(None);
         }
         turns::deactivate();
-        queue::reset();
-        signal::reset();
+        signal::destroy_all();
     }
 }

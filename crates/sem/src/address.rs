@@ -7,6 +7,7 @@
 
 use crate::lanes::{Long, Word, w};
 use crate::operand::Src;
+use crate::state::Apertures;
 use wavemill_isa::Level;
 
 /// The parts of an instruction's address that its encoding gives.
@@ -46,6 +47,16 @@ pub enum Addressing {
     Scalar(ScalarFields),
     /// MIMG.
     Image(ImageFields),
+}
+
+impl Addressing {
+    /// The fields of a buffer instruction.
+    pub fn buffer(&self) -> Option<&BufferFields> {
+        match self {
+            Addressing::Buffer(fields) => Some(fields),
+            _ => None,
+        }
+    }
 }
 
 /// What a buffer instruction's encoding says about addresses.
@@ -102,15 +113,6 @@ pub struct ImageFields {
 /// Sign-extends the lowest bits of a field: the offsets of GLOBAL and SCRATCH have 13 of them, those of SMEM 21.
 pub const fn signed(field: u32, bits: u32) -> i32 {
     (field << (32 - bits)) as i32 >> (32 - bits)
-}
-
-/// Where LDS and private memory appear in the flat address space: addresses with the same upper half.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Apertures {
-    /// First address of LDS.
-    pub shared: u64,
-    /// First address of private memory.
-    pub private: u64,
 }
 
 /// A flat address, and which aperture it lies in.
@@ -182,11 +184,11 @@ pub fn lds_slot<W: Word>(m0: W, offset: i32, lane: W) -> W {
     (m0 & w(0xffff)) + w(offset as u32) + lane.shl(w(2))
 }
 
-/// A scalar memory instruction's offset. Every part of an address loses its low bits; of a buffer's, only the sum does
-/// (manual 8.2.1.1).
+/// A scalar memory instruction's offset. Every part of an address loses its low bits before the sum, of a buffer's, too
+/// (manual 8.2.1.1 for plain addresses; Mesa 81df5175537 for buffers, of which the manual masks the sum only).
 #[inline(always)]
 pub fn scalar_offset<W: Word>(fields: &ScalarFields, register: W) -> W::Long {
-    let mask = W::Long::splat(if fields.buffer { !0 } else { !3 });
+    let mask = W::Long::splat(!3);
     let constant = W::Long::splat(fields.constant as u64) & mask;
     match fields.register {
         None => constant,
@@ -199,6 +201,9 @@ pub fn scalar_offset<W: Word>(fields: &ScalarFields, register: W) -> W::Long {
 pub fn scalar<W: Word>(base: W::Long, offset: W::Long) -> W::Long {
     (base + offset) & W::Long::splat(!3)
 }
+
+/// Bytes of global data share.
+pub const GDS_BYTES: u32 = 64 << 10;
 
 /// The part of LDS or GDS an instruction may touch.
 #[derive(Clone, Copy, Debug)]
@@ -219,14 +224,14 @@ pub fn lds_window<W: Word>(m0: W, bytes: W, level: Level) -> Window<W> {
 #[inline(always)]
 pub fn gds_window<W: Word>(m0: W) -> Window<W> {
     let start = m0.shr(w(16)) & w(!3);
-    Window { start, limit: (m0 & w(0xffff)).min_u(w::<W>(crate::bus::GDS_BYTES) - start) }
+    Window { start, limit: (m0 & w(0xffff)).min_u(w::<W>(GDS_BYTES) - start) }
 }
 
 /// GDS as ordered counts see it: M0 has no size.
 #[inline(always)]
 pub fn ordered_window<W: Word>(m0: W) -> Window<W> {
     let start = m0.shr(w(16)) & w(!3);
-    Window { start, limit: w::<W>(crate::bus::GDS_BYTES) - start }
+    Window { start, limit: w::<W>(GDS_BYTES) - start }
 }
 
 impl<W: Word> Window<W> {

@@ -4,7 +4,7 @@
 //! are, where results go and which lanes are active is the engine's business: the interpreter loops over chunks of
 //! lanes, a JIT calls the function once with handles into its IR.
 
-use crate::lanes::{Mask, Word};
+use crate::lanes::Word;
 use crate::mode::{FloatMode, Mode};
 use crate::{fp, lanes::Long};
 use crate::{half, packed};
@@ -15,38 +15,58 @@ pub type L<K> = <<K as Apply>::W as Word>::Long;
 /// Lane masks of an engine.
 pub type M<K> = <<K as Apply>::W as Word>::Mask;
 
-/// Takes a meaning by its shape. Letters: `w` 32-bit operand, `l` 64-bit operand, `m` lane mask; after the underscore
-/// the result. Operands come in the order src0, src1, src2.
-#[allow(missing_docs)] // the names say it
-pub trait Apply: Sized {
-    type W: Word;
-    type Out;
-    fn w_w(self, f: impl Fn(Self::W) -> Self::W) -> Self::Out;
-    fn ww_w(self, f: impl Fn(Self::W, Self::W) -> Self::W) -> Self::Out;
-    fn www_w(self, f: impl Fn(Self::W, Self::W, Self::W) -> Self::W) -> Self::Out;
-    /// The third operand is the lane's number.
-    fn wwi_w(self, f: impl Fn(Self::W, Self::W, Self::W) -> Self::W) -> Self::Out;
-    /// The mask is VCC or the carry operand.
-    fn wwm_w(self, f: impl Fn(Self::W, Self::W, M<Self>) -> Self::W) -> Self::Out;
-    fn wwwm_w(self, f: impl Fn(Self::W, Self::W, Self::W, M<Self>) -> Self::W) -> Self::Out;
-    fn ww_wm(self, f: impl Fn(Self::W, Self::W) -> (Self::W, M<Self>)) -> Self::Out;
-    fn wwm_wm(self, f: impl Fn(Self::W, Self::W, M<Self>) -> (Self::W, M<Self>)) -> Self::Out;
-    fn www_wm(self, f: impl Fn(Self::W, Self::W, Self::W) -> (Self::W, M<Self>)) -> Self::Out;
-    fn ww_m(self, f: impl Fn(Self::W, Self::W) -> M<Self>) -> Self::Out;
-    fn l_w(self, f: impl Fn(L<Self>) -> Self::W) -> Self::Out;
-    fn w_l(self, f: impl Fn(Self::W) -> L<Self>) -> Self::Out;
-    fn l_l(self, f: impl Fn(L<Self>) -> L<Self>) -> Self::Out;
-    fn ll_l(self, f: impl Fn(L<Self>, L<Self>) -> L<Self>) -> Self::Out;
-    fn lll_l(self, f: impl Fn(L<Self>, L<Self>, L<Self>) -> L<Self>) -> Self::Out;
-    fn lllm_l(self, f: impl Fn(L<Self>, L<Self>, L<Self>, M<Self>) -> L<Self>) -> Self::Out;
-    fn lll_lm(self, f: impl Fn(L<Self>, L<Self>, L<Self>) -> (L<Self>, M<Self>)) -> Self::Out;
-    fn wl_l(self, f: impl Fn(Self::W, L<Self>) -> L<Self>) -> Self::Out;
-    fn lw_l(self, f: impl Fn(L<Self>, Self::W) -> L<Self>) -> Self::Out;
-    fn lwl_l(self, f: impl Fn(L<Self>, Self::W, L<Self>) -> L<Self>) -> Self::Out;
-    fn wwl_lm(self, f: impl Fn(Self::W, Self::W, L<Self>) -> (L<Self>, M<Self>)) -> Self::Out;
-    fn ll_m(self, f: impl Fn(L<Self>, L<Self>) -> M<Self>) -> Self::Out;
-    fn lw_m(self, f: impl Fn(L<Self>, Self::W) -> M<Self>) -> Self::Out;
+/// Hands the shapes of meanings to a macro: operands (`w` 32 bits, `l` 64 bits, `m` lane mask, `i` the lane's number) with
+/// their places, then the result. The mask is VCC or the carry operand.
+#[macro_export]
+macro_rules! for_each_shape {
+    ($each:ident) => {
+        $each! {
+            w_w(w 0) w;
+            ww_w(w 0, w 1) w;
+            www_w(w 0, w 1, w 2) w;
+            wwi_w(w 0, w 1, i 2) w;
+            wwm_w(w 0, w 1, m 2) w;
+            wwwm_w(w 0, w 1, w 2, m 3) w;
+            ww_wm(w 0, w 1) wm;
+            wwm_wm(w 0, w 1, m 2) wm;
+            www_wm(w 0, w 1, w 2) wm;
+            ww_m(w 0, w 1) m;
+            l_w(l 0) w;
+            w_l(w 0) l;
+            l_l(l 0) l;
+            ll_l(l 0, l 1) l;
+            lll_l(l 0, l 1, l 2) l;
+            lllm_l(l 0, l 1, l 2, m 3) l;
+            lll_lm(l 0, l 1, l 2) lm;
+            wl_l(w 0, l 1) l;
+            lw_l(l 0, w 1) l;
+            lwl_l(l 0, w 1, l 2) l;
+            wwl_lm(w 0, w 1, l 2) lm;
+            ll_m(l 0, l 1) m;
+            lw_m(l 0, w 1) m;
+        }
+    };
 }
+
+macro_rules! shapes {
+    ($($name:ident($($arg:ident $n:tt),*) $res:ident;)*) => {
+        /// Takes a meaning by its shape ([`for_each_shape!`](crate::for_each_shape)). Operands come in the order src0, src1,
+        /// src2.
+        #[allow(missing_docs)] // the names say it
+        pub trait Apply: Sized {
+            type W: Word;
+            type Out;
+            $(fn $name(self, f: impl Fn($(shapes!(@ty $arg)),*) -> shapes!(@ty $res)) -> Self::Out;)*
+        }
+    };
+    (@ty w) => { Self::W };
+    (@ty i) => { Self::W };
+    (@ty l) => { L<Self> };
+    (@ty m) => { M<Self> };
+    (@ty wm) => { (Self::W, M<Self>) };
+    (@ty lm) => { (L<Self>, M<Self>) };
+}
+for_each_shape!(shapes);
 
 /// What an instruction's modifiers and the wave's mode say about results.
 #[derive(Clone, Copy, Debug)]
@@ -79,20 +99,16 @@ impl Context {
     fn omod(&self, m: FloatMode) -> u8 {
         if self.mode.ieee || !m.flush_out { 0 } else { self.omod }
     }
-    // The selects below choose nothing: they let the common path keep its value in a register, which it could not if
-    // the rare call wrote to the same place.
-
     /// OMOD and CLAMP of an f32 result.
     #[inline(always)]
     pub fn f32<W: Word>(&self, r: W) -> W {
         if self.plain {
             return r;
         }
-        let out = self.finish_f32(r);
-        W::select(W::Mask::ones(), out, r)
+        let x = *self;
+        W::apart(move || x.finish_f32(r))
     }
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn finish_f32<W: Word>(&self, r: W) -> W {
         let omod = self.omod(self.mode.f32);
         let r = if omod != 0 { fp::single::omod(r, omod, self.mode.f32) } else { r };
@@ -114,11 +130,10 @@ impl Context {
         if self.plain {
             return r;
         }
-        let out = self.finish_f64(r);
-        D::select(D::Mask::ones(), out, r)
+        let x = *self;
+        D::apart(move || x.finish_f64(r))
     }
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn finish_f64<D: Long>(&self, r: D) -> D {
         let omod = self.omod(self.mode.f64);
         let r = if omod != 0 { fp::double::omod(r, omod, self.mode.f64) } else { r };
@@ -130,11 +145,10 @@ impl Context {
         if self.plain {
             return r;
         }
-        let out = self.finish_f16(r);
-        W::select(W::Mask::ones(), out, r)
+        let x = *self;
+        W::apart(move || x.finish_f16(r))
     }
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn finish_f16<W: Word>(&self, r: W) -> W {
         let omod = self.omod(self.mode.f64);
         let r = if omod != 0 { half::omod(r, omod, self.mode.half()) } else { r };

@@ -93,8 +93,9 @@ impl<W: Word> Buffer<W> {
     /// Whether `bytes` at a place are in the buffer.
     ///
     /// Private buffers (lane numbers, no index) are not checked, structured ones (an index and a stride) by their index,
-    /// all others by their last byte (manual 9.1.5.1). The manual leaves the scalar offset out; silicon counts it, as
-    /// the GFX6 manual says. Before GFX9 an index does not make a structured buffer: GFX8 checks the index of swizzled
+    /// all others by their last byte (manual 9.1.5.1). The manual leaves the scalar offset out; silicon counts it from GFX8
+    /// on (measured on gfx950, rocm-systems #10928; LLVM takes GFX8 for healthy), and not on GFX6 and GFX7 (measured on
+    /// Hawaii, Mesa f001515c875). Before GFX9 an index does not make a structured buffer: GFX8 checks the index of swizzled
     /// ones, GFX6 and GFX7 of all that have a stride, and there the offset must be inside the record.
     #[inline]
     pub fn in_range(&self, place: Place<W>, bytes: u32) -> W::Mask {
@@ -114,7 +115,8 @@ impl<W: Word> Buffer<W> {
         };
         let by_index = place.index.lt_u(self.records) & in_record;
         let record = if gfx9 { W::Long::splat(0) } else { place.index.mul_wide_u(self.stride) };
-        let end = record + place.scalar.zext() + place.offset + W::Long::splat(bytes as u64);
+        let scalar = if self.level.is_vi_plus() { place.scalar } else { w(0) };
+        let end = record + scalar.zext() + place.offset + W::Long::splat(bytes as u64);
         let by_byte = !self.records.zext().lt_u(end);
         !self.unbound & (private | structured & by_index | !structured & by_byte)
     }

@@ -3,6 +3,7 @@
 
 use crate::atomic::{Atomic, Rmw};
 use crate::gws::Request;
+use crate::memory::Extend;
 use crate::operand::{Special, Src};
 use crate::ordered::Count;
 use crate::state::State;
@@ -125,6 +126,9 @@ pub enum FaultKind {
         /// Size of the access.
         bytes: u32,
     },
+    /// The host has no page there any more, or none that may be accessed so: the memory is the program's own, or another
+    /// process's, and was unmapped, protected or cut off.
+    Gone,
     /// The PC left every allocation.
     Fetch,
     /// No instruction has this encoding on the target.
@@ -177,7 +181,7 @@ impl Faults {
 }
 
 /// Memory, as an engine gives it to the meanings that move data. Offsets in LDS and GDS have been checked against
-/// [`Bus::lds_bytes`] and [`GDS_BYTES`]; other addresses are the bus's to check.
+/// [`Bus::lds_bytes`] and [`crate::address::GDS_BYTES`]; other addresses are the bus's to check.
 pub trait Bus: State {
     /// Reads up to four bytes, those of an aligned dword as one.
     fn read(&mut self, at: At, bytes: u8) -> Result<u32, FaultKind>;
@@ -232,7 +236,7 @@ pub trait Bus: State {
             Special::Vccz => (self.vcc() == 0) as u64,
             Special::Execz => (self.exec() == 0) as u64,
             Special::Scc => self.scc() as u64,
-            Special::LdsDirect => crate::share::direct(self) as u64,
+            Special::LdsDirect => lds_direct(self) as u64,
             // There are no pixels that waves leave in order.
             Special::ExitingWaveId | Special::Reserved => 0,
         }
@@ -248,5 +252,21 @@ pub trait Bus: State {
     }
 }
 
-/// Bytes of global data share.
-pub const GDS_BYTES: u32 = 64 << 10;
+/// LDS_DIRECT: one value for all lanes, by M0 (manual 11.3.1).
+fn lds_direct<B: Bus + ?Sized>(state: &mut B) -> u32 {
+    let m0 = state.m0();
+    let (bytes, extend) = match m0 >> 16 & 7 {
+        0 => (1, Extend::Zero),
+        1 => (2, Extend::Zero),
+        4 => (1, Extend::Sign),
+        5 => (2, Extend::Sign),
+        _ => (4, Extend::Zero),
+    };
+    let (address, limit) = (m0 & 0xffff, state.lds_bytes());
+    if address + bytes as u32 > limit {
+        return 0;
+    }
+    // What is inside can be read.
+    let value = state.read(At::wave(Space::Lds, address as u64), bytes).unwrap_or(0);
+    extend.apply(value, bytes, 0)
+}

@@ -94,11 +94,10 @@ pub fn common<K: Apply>(c: Compare, k: K, x: &Context) -> Option<K::Out> {
             let (p, opposite) =
                 if c.predicate.0 < 8 { (c.predicate.0, false) } else { (15 - c.predicate.0, true) };
             let flip = if opposite { <K::W as Word>::Mask::ones() } else { <K::W as Word>::Mask::zeros() };
-            let input = |a| single::input(a, m);
             match p {
-                1 => k.ww_m(|a, b| input(a).flt(input(b)) ^ flip),
-                2 => k.ww_m(|a, b| input(a).feq(input(b)) ^ flip),
-                4 => k.ww_m(|a, b| input(b).flt(input(a)) ^ flip),
+                1 => k.ww_m(|a, b| single::input(a, m).flt(single::input(b, m)) ^ flip),
+                2 => k.ww_m(|a, b| single::input(a, m).feq(single::input(b, m)) ^ flip),
+                4 => k.ww_m(|a, b| single::input(b, m).flt(single::input(a, m)) ^ flip),
                 _ => k.ww_m(|a, b| single::compare(a, b, Predicate(p), m) ^ flip),
             }
         }
@@ -114,6 +113,7 @@ impl Type {
 }
 
 /// Applies the comparisons that [`common`] does not have.
+#[allow(clippy::redundant_closure)] // as in `valu`
 #[inline(always)]
 pub fn compare<K: Apply>(c: Compare, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
@@ -130,9 +130,9 @@ pub fn compare<K: Apply>(c: Compare, k: K, x: &Context) -> Option<K::Out> {
             let (a, b) = (int::u16(a), int::u16(b));
             p.of(a.lt_u(b), a.eq(b), none())
         }),
-        Type::Class16 => k.ww_m(|a, b| a.test2(b, half::class)),
-        Type::Class32 => k.ww_m(|a, b| a.test2(b, single::class)),
-        Type::Class64 => k.lw_m(|a, b| a.test2(b.zext(), |a, b| double::class(a, b as u32))),
+        Type::Class16 => k.ww_m(|a, b| half::class(a, b)),
+        Type::Class32 => k.ww_m(|a, b| single::class(a, b)),
+        Type::Class64 => k.lw_m(|a, b| double::class(a, b)),
         _ => return None,
     })
 }

@@ -5,9 +5,10 @@
 //! vector destination is out of range does nothing. Before GFX9, the last two SGPRs a wave has are VCC.
 
 use crate::control::Control;
-use crate::inst::{Allocation, Inst, Run, named_sgprs};
+use crate::inst::{Inst, Run};
 use crate::memory::Access as MemAccess;
 use crate::smem::ScalarMemory;
+use crate::state::{Allocation, named_sgprs};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access;
 use wavemill_isa::{Enc, Field, Form, Level, Operand, Role, regs};

@@ -1,19 +1,26 @@
 //! Conversions.
 
 use crate::fp::{double, single};
-use crate::lanes::{Long, Word, w};
+use crate::half;
+use crate::lanes::{Long, Word, d, w};
 use crate::mode::{FloatMode, Mode};
-use crate::soft::{self, F16, F32, F64, Round};
+use crate::soft::Round;
 use wavemill_isa::Level;
 
+/// f64 to f32 in a round mode.
+#[inline(always)]
+fn narrow<L: Long>(a: L, round: Round) -> L::Word {
+    match round {
+        Round::Nearest => a.d2f(),
+        round => a.d2f_round(round),
+    }
+}
 /// V_CVT_F32_I32.
 #[inline(always)]
 pub fn f32_i32<W: Word>(a: W, m: FloatMode) -> W {
     match m.round {
         Round::Nearest => a.i2f(),
-        round => {
-            a.map1(|a| soft::from_int(F32, (a as i32) < 0, (a as i32).unsigned_abs() as u64, round) as u32)
-        }
+        round => W::apart(move || a.i2d().d2f_round(round)),
     }
 }
 /// V_CVT_F32_U32.
@@ -21,103 +28,100 @@ pub fn f32_i32<W: Word>(a: W, m: FloatMode) -> W {
 pub fn f32_u32<W: Word>(a: W, m: FloatMode) -> W {
     match m.round {
         Round::Nearest => a.u2f(),
-        round => a.map1(|a| soft::from_int(F32, false, a as u64, round) as u32),
+        round => W::apart(move || a.u2d().d2f_round(round)),
     }
 }
 /// V_CVT_RPI_I32_F32: floor(a + ½), computed exactly.
-pub fn rpi(a: u32) -> u32 {
-    floor(a, 0.5)
+#[inline(always)]
+pub fn rpi<W: Word>(a: W) -> W {
+    floor(a, a.f2d().fadd(d(0.5)))
 }
 /// V_CVT_FLR_I32_F32: floor(a).
-pub fn flr(a: u32) -> u32 {
-    floor(a, 0.0)
+#[inline(always)]
+pub fn flr<W: Word>(a: W) -> W {
+    floor(a, a.f2d())
 }
 /// Unlike V_CVT_I32_F32 these saturate a NaN by its sign (CLRX's notes on GCN; measured on gfx1201).
-fn floor(a: u32, plus: f64) -> u32 {
-    let x = f32::from_bits(a) as f64;
-    if x.is_nan() {
-        return if a >> 31 != 0 { 0x8000_0000 } else { 0x7fff_ffff };
-    }
-    (x + plus).floor() as i32 as u32
+#[inline(always)]
+fn floor<W: Word>(a: W, x: W::Long) -> W {
+    W::select(single::is_nan(a), a.sar(w(31)) ^ w(0x7fff_ffff), x.ffloor().d2i())
 }
 /// V_CVT_OFF_F32_I4: a signed 4-bit number of sixteenths.
-pub fn off_i4(a: u32) -> u32 {
-    ((((a << 28) as i32 >> 28) as f32) / 16.0).to_bits()
+#[inline(always)]
+pub fn off_i4<W: Word>(a: W) -> W {
+    a.shl(w(28)).sar(w(28)).i2f().fmul(w(0x3d80_0000))
 }
 /// V_CVT_F32_F64: rounds by the f32 mode, flushes inputs by f64's and results by f32's.
-pub fn f32_f64(a: u64, m: &Mode) -> u32 {
-    let a = if m.f64.flush_in { F64.flush(a) } else { a };
-    let r = soft::convert(F64, F32, a, m.f32.round);
-    (if m.f32.flush_out { F32.flush(r) } else { r }) as u32
+#[inline(always)]
+pub fn f32_f64<L: Long>(a: L, m: &Mode) -> L::Word {
+    single::output(narrow(double::input(a, m.f64), m.f32.round), m.f32)
 }
 /// V_CVT_F64_F32.
-pub fn f64_f32(a: u32, m: &Mode) -> u64 {
-    let a = if m.f32.flush_in { F32.flush(a as u64) } else { a as u64 };
-    soft::convert(F32, F64, a, Round::Nearest)
-}
-/// V_CVT_I32_F64: toward zero, saturating, NaN to 0.
-pub fn i32_f64(a: u64) -> u32 {
-    f64::from_bits(a) as i32 as u32
-}
-/// V_CVT_U32_F64.
-pub fn u32_f64(a: u64) -> u32 {
-    f64::from_bits(a) as u32
-}
-/// V_CVT_F64_I32.
-pub fn f64_i32(a: u32) -> u64 {
-    (a as i32 as f64).to_bits()
-}
-/// V_CVT_F64_U32.
-pub fn f64_u32(a: u32) -> u64 {
-    (a as f64).to_bits()
+#[inline(always)]
+pub fn f64_f32<W: Word>(a: W, m: &Mode) -> W::Long {
+    single::input(a, m.f32).f2d()
 }
 /// V_CVT_F16_U16 and V_CVT_F16_I16.
-pub fn f16_int(a: u32, signed: bool, m: &Mode) -> u32 {
-    let n = if signed { a as u16 as i16 as i32 } else { (a & 0xffff) as i32 };
-    let r = soft::from_int(F16, n < 0, n.unsigned_abs() as u64, m.f64.round) as u32;
-    if m.fp16_ovfl && r & 0x7fff == 0x7c00 { r - 1 } else { r }
+#[inline(always)]
+pub fn f16_int<W: Word>(a: W, signed: bool, m: &Mode) -> W {
+    let n = if signed { a.shl(w(16)).sar(w(16)) } else { a & w(0xffff) };
+    half::rounded(n.i2f(), m)
 }
 /// V_CVT_U16_F16: toward zero, saturating, NaN to 0.
-pub fn u16_f16(a: u32) -> u32 {
-    f32::from_bits(soft::h2f(a & 0xffff)) as u16 as u32
+#[inline(always)]
+pub fn u16_f16<W: Word>(a: W) -> W {
+    a.h2f().f2i().max_i(w(0)).min_i(w(0xffff))
 }
 /// V_CVT_I16_F16.
-pub fn i16_f16(a: u32) -> u32 {
-    f32::from_bits(soft::h2f(a & 0xffff)) as i16 as u16 as u32
+#[inline(always)]
+pub fn i16_f16<W: Word>(a: W) -> W {
+    a.h2f().f2i().max_i(w(-0x8000i32 as u32)).min_i(w(0x7fff)) & w(0xffff)
 }
-fn round_to_int(x: f64, round: Round) -> f64 {
+/// A number brought between two others; a NaN stays.
+#[inline(always)]
+fn between<W: Word>(a: W, least: f32, greatest: f32) -> W {
+    let (least, greatest) = (w::<W>(least.to_bits()), w::<W>(greatest.to_bits()));
+    let a = W::select(a.flt(least), least, a);
+    W::select(greatest.flt(a), greatest, a)
+}
+/// f64 to an integer in a round mode.
+#[inline(always)]
+fn integer<L: Long>(a: L, round: Round) -> L::Word {
     match round {
-        Round::Nearest => x.round_ties_even(),
-        Round::Up => x.ceil(),
-        Round::Down => x.floor(),
-        Round::Zero => x.trunc(),
+        Round::Nearest => a.frint(),
+        Round::Up => double::neg(double::neg(a).ffloor()),
+        Round::Down => a.ffloor(),
+        Round::Zero => a.ftrunc(),
     }
+    .d2i()
 }
-/// f32 in -1..1 to a signed 16-bit fraction.
-pub fn snorm16(a: u32, round: Round) -> u32 {
-    let x = f32::from_bits(a);
-    if x.is_nan() {
-        return 0;
-    }
-    round_to_int(x.clamp(-1.0, 1.0) as f64 * 32767.0, round) as i32 as u32 & 0xffff
+/// f32 in -1..1 to a signed 16-bit fraction; NaN to 0.
+#[inline(always)]
+pub fn snorm16<W: Word>(a: W, round: Round) -> W {
+    integer(between(a, -1.0, 1.0).f2d().fmul(d(32767.0)), round) & w(0xffff)
 }
-/// f32 in 0..1 to an unsigned 16-bit fraction.
-pub fn unorm16(a: u32, round: Round) -> u32 {
-    let x = f32::from_bits(a);
-    if x.is_nan() {
-        return 0;
-    }
-    round_to_int(x.clamp(0.0, 1.0) as f64 * 65535.0, round) as u32
+/// f32 in 0..1 to an unsigned 16-bit fraction; NaN to 0.
+#[inline(always)]
+pub fn unorm16<W: Word>(a: W, round: Round) -> W {
+    integer(between(a, 0.0, 1.0).f2d().fmul(d(65535.0)), round)
 }
 /// f32 to an 8-bit unsigned integer by the mode, saturating, NaN to 0 (V_CVT_PK_U8_F32).
-pub fn u8_f32(a: u32, m: FloatMode) -> u32 {
-    let a = if m.flush_in { F32.flush(a as u64) as u32 } else { a };
-    round_to_int(f32::from_bits(a) as f64, m.round) as u8 as u32
+#[inline(always)]
+pub fn u8_f32<W: Word>(a: W, m: FloatMode) -> W {
+    let a = single::input(a, m);
+    let r = match m.round {
+        Round::Nearest => a.frint(),
+        Round::Up => single::neg(single::neg(a).ffloor()),
+        Round::Down => a.ffloor(),
+        Round::Zero => a,
+    };
+    r.f2i().max_i(w(0)).min_i(w(255))
 }
 /// V_CVT_PK_U8_F32: into byte `b` of `c`.
-pub fn pk_u8(a: u32, b: u32, c: u32, m: FloatMode) -> u32 {
-    let at = (b & 3) * 8;
-    c & !(0xff << at) | u8_f32(a, m) << at
+#[inline(always)]
+pub fn pk_u8<W: Word>(a: W, b: W, c: W, m: FloatMode) -> W {
+    let at = (b & w(3)).shl(w(3));
+    (c & !w::<W>(0xff).shl(at)) | u8_f32(a, m).shl(at)
 }
 
 /// V_TRUNC_F32.
@@ -155,17 +159,22 @@ pub fn fract_f32<W: Word>(a: W, m: FloatMode, level: Level) -> W {
 }
 /// An f64 rounding function.
 #[inline(always)]
-pub fn round_f64<L: Long>(a: L, m: FloatMode, f: impl Fn(f64) -> f64) -> L {
+pub fn round_f64<L: Long>(a: L, m: FloatMode, f: impl Fn(L) -> L) -> L {
     let a = double::input(a, m);
-    double::unary(a, a.map1(|a| f(f64::from_bits(a)).to_bits()), m)
+    double::unary(a, f(a), m)
+}
+/// V_CEIL_F64.
+#[inline(always)]
+pub fn ceil_f64<L: Long>(a: L, m: FloatMode) -> L {
+    round_f64(a, m, |a| double::neg(double::neg(a).ffloor()))
 }
 /// V_FRACT_F64.
 #[inline(always)]
 pub fn fract_f64<L: Long>(a: L, m: FloatMode, level: Level) -> L {
     let a = double::input(a, m);
-    let r = double::sub(a, round_f64(a, FloatMode::IEEE, f64::floor), m);
+    let r = double::sub(a, round_f64(a, FloatMode::IEEE, L::ffloor), m);
     if level == Level::Gfx6 {
         return r;
     }
-    L::select(r.feq(L::splat(1f64.to_bits())), L::splat(1f64.to_bits() - 1), r)
+    L::select(r.feq(d(1.0)), L::splat(1f64.to_bits() - 1), r)
 }

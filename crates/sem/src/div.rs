@@ -1,207 +1,227 @@
 //! The division helpers: V_DIV_SCALE, V_DIV_FMAS, V_DIV_FIXUP, and V_TRIG_PREOP.
 
+use crate::expand;
 use crate::fp::{double, single};
-use crate::lanes::{Long, Word};
+use crate::lanes::{Long, Word, d, w};
 use crate::mode::FloatMode;
-use crate::soft::{self, F32, F64, Format, Round};
+use crate::soft::{F32, F64, Format, Round};
 
-/// The exponent field.
-const fn exponent(format: Format, bits: u64) -> i32 {
-    ((bits & !format.sign()) >> format.fraction) as i32
-}
+macro_rules! helpers {
+    ($(#[$doc:meta])* $name:ident, $base:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $lower:expr, $by:expr, $apart:expr, $tiny:expr) => {
+        $(#[$doc])*
+        mod $name {
+            use super::*;
 
-/// V_DIV_SCALE (manual 12.11): the operand `s0`, scaled where the division of `n` by `d` needs it, and whether
-/// V_DIV_FMAS must scale back. Where both 1/d and n/d are denormal the manual scales the denominator up, which
-/// overflows; scaling it down is what makes the quotient right.
-fn scale(format: Format, s0: u64, d: u64, n: u64, tiny_quotient: bool) -> (u64, bool) {
-    let (apart, by, tiny) = if format.fraction == 23 { (96, 64, 23) } else { (768, 128, 53) };
-    let magnitude = |x: u64| x & !format.sign();
-    let ldexp = |by: i32| soft::ldexp(format, s0, by, Round::Nearest);
-    let (ed, en) = (exponent(format, d), exponent(format, n));
-    // 1/d is denormal when d exceeds two to the bias minus one.
-    let top = (format.infinity() >> format.fraction) as i32 - 2;
-    let tiny_reciprocal = ed >= top && magnitude(d) != (top as u64) << format.fraction && ed <= top + 1;
-    if magnitude(n) == 0 || magnitude(d) == 0 {
-        (format.default_nan(), false)
-    } else if en - ed >= apart {
-        (if s0 == d { ldexp(by) } else { s0 }, true)
-    } else if format.is_denormal(d) {
-        (ldexp(by), false)
-    } else if tiny_reciprocal && tiny_quotient {
-        (if s0 == d { ldexp(-by) } else { s0 }, true)
-    } else if tiny_reciprocal {
-        (ldexp(-by), false)
-    } else if tiny_quotient {
-        (if s0 == n { ldexp(by) } else { s0 }, true)
-    } else if en <= tiny {
-        (ldexp(by), false)
-    } else {
-        (s0, false)
-    }
-}
+            const F: Format = $format;
+            const SIGN: $bits = F.sign() as $bits;
+            const INF: $bits = F.infinity() as $bits;
+            /// The exponent field of infinities.
+            const TOP: u32 = (F.infinity() >> F.fraction) as u32;
+            /// What numbers are scaled by: two to this.
+            pub const BY: i32 = $by;
 
-fn scale32(s0: u32, d: u32, n: u32) -> (u32, bool) {
-    let (x, y) = (f32::from_bits(n) as f64, f32::from_bits(d) as f64);
-    let tiny = y.is_finite() && (x / y).abs() < f32::MIN_POSITIVE as f64;
-    let (r, vcc) = scale(F32, s0 as u64, d as u64, n as u64, tiny);
-    (r as u32, vcc)
+            /// The exponent field.
+            #[inline(always)]
+            pub fn exponent<V: $trait>(a: V) -> $int {
+                $lower((a & V::splat(INF)).shr(w(F.fraction)))
+            }
+            /// Two to a power.
+            #[inline(always)]
+            pub fn power<V: $trait>(n: i32) -> V {
+                V::splat(((F.bias() + n) as $bits) << F.fraction)
+            }
+
+            /// V_DIV_SCALE (manual 12.11): the operand `s0`, scaled where the division of `n` by `d` needs it, and whether
+            /// V_DIV_FMAS must scale back. Where both 1/d and n/d are denormal the manual scales the denominator up,
+            /// which overflows; scaling it down is what makes the quotient right.
+            #[inline(always)]
+            pub fn scale<V: $trait>(s0: V, d: V, n: V, tiny_quotient: V::Mask) -> (V, V::Mask) {
+                let (ad, an, zero) = ($base::abs(d), $base::abs(n), V::splat(0));
+                let (ed, en) = (exponent(d), exponent(n));
+                let invalid = an.eq(zero) | ad.eq(zero);
+                let apart = w::<$int>($apart - 1).lt_i(en - ed);
+                let denormal = ed.eq(w(0));
+                // 1/d is denormal when d exceeds two to the bias minus one.
+                let large = V::splat(((TOP - 2) as $bits) << F.fraction);
+                let tiny_reciprocal = large.lt_u(ad) & ad.lt_u(V::splat(INF));
+                let (is_d, is_n) = (s0.eq(d), s0.eq(n));
+                let small = en.lt_u(w($tiny + 1));
+                let other = !(apart | denormal | tiny_reciprocal);
+                let up = (apart & is_d)
+                    | (!apart & denormal)
+                    | (other & ((tiny_quotient & is_n) | (!tiny_quotient & small)));
+                let down = !apart & !denormal & tiny_reciprocal & (!tiny_quotient | is_d);
+                let scaled = s0.fmul(V::select(up, power(BY), power(-BY)));
+                let scaled = V::select($base::is_nan(s0), $base::quiet(s0), scaled);
+                let r = V::select(up | down, scaled, s0);
+                let flag = !invalid & (apart | (!denormal & tiny_quotient));
+                (V::select(invalid, V::splat(F.default_nan() as $bits), r), flag)
+            }
+
+            /// V_DIV_FIXUP (manual 12.11).
+            #[inline(always)]
+            pub fn fixup<V: $trait>(q: V, d: V, n: V, m: FloatMode) -> V {
+                let (q, d, n) = ($base::input(q, m), $base::input(d, m), $base::input(n, m));
+                let sign = (d ^ n) & V::splat(SIGN);
+                let (ad, an) = (d & V::splat(!SIGN), n & V::splat(!SIGN));
+                let (inf, zero) = (V::splat(INF), V::splat(0));
+                let plus = sign.eq(zero);
+                let r = $base::output(sign | (q & V::splat(!SIGN)), m);
+                // "overflow": the quotient left the range on its way (the manual asks S1 here, which cannot be infinite
+                // any more).
+                let limit = match m.round {
+                    Round::Nearest => inf,
+                    Round::Up => V::select(plus, inf, V::splat(F.max() as $bits)),
+                    Round::Down => V::select(plus, V::splat(F.max() as $bits), inf),
+                    Round::Zero => V::splat(F.max() as $bits),
+                };
+                let r = V::select((q & inf).eq(inf), sign | limit, r);
+                // "underflow": the quotient is below half the least denormal.
+                let least = V::splat(!m.flush_out as $bits);
+                let nothing = match m.round {
+                    Round::Up => V::select(plus, least, zero),
+                    Round::Down => V::select(plus, zero, least),
+                    _ => zero,
+                };
+                let low = (exponent(n) - exponent(d)).lt_i(w((-F.bias() - F.fraction as i32) as u32));
+                let r = V::select(low, sign | nothing, r);
+                let r = V::select(ad.eq(inf) | an.eq(zero), sign, r);
+                let r = V::select(ad.eq(zero) | an.eq(inf), sign | inf, r);
+                let invalid = (ad.eq(zero) & an.eq(zero)) | (ad.eq(inf) & an.eq(inf));
+                let r = V::select(invalid, V::splat(F.default_nan() as $bits), r);
+                let r = V::select($base::is_nan(d), $base::quiet(d), r);
+                V::select($base::is_nan(n), $base::quiet(n), r)
+            }
+
+            /// The power of two by which V_DIV_FMAS scales: up when the quotient estimate `c` is above one, down when it is
+            /// below. (The manual's 2³² and 2⁶⁴ cannot undo what V_DIV_SCALE did.)
+            #[inline(always)]
+            pub fn above_one<V: $trait>(c: V) -> V::Mask {
+                w::<$int>(TOP / 2).lt_u(exponent(c))
+            }
+        }
+    };
 }
-fn scale64(s0: u64, d: u64, n: u64) -> (u64, bool) {
-    let [x, y] = [n, d].map(|v| v & !F64.sign());
-    // The quotient itself counts, not what it would be rounded to: n < least · d, where least is the least normal number.
-    let least = F64.sign() | f64::MIN_POSITIVE.to_bits();
-    let tiny = x <= F64.infinity()
-        && y < F64.infinity()
-        && soft::fma(F64, least, y, x, Round::Nearest) & F64.sign() != 0;
-    scale(F64, s0, d, n, tiny)
-}
+helpers!(
+    /// f32.
+    of_single, single, Word, u32, F32, V, std::convert::identity, 64, 96, 23
+);
+helpers!(
+    /// f64.
+    of_double, double, Long, u64, F64, V::Word, Long::lo, 128, 768, 53
+);
 
 /// V_DIV_SCALE_F32.
 #[inline(always)]
 pub fn scale_f32<W: Word>(s0: W, d: W, n: W, m: FloatMode) -> (W, W::Mask) {
     let (s0, d, n) = (single::input(s0, m), single::input(d, m), single::input(n, m));
-    let r = s0.map3(d, n, |s0, d, n| scale32(s0, d, n).0);
-    let flag = s0.map3(d, n, |s0, d, n| scale32(s0, d, n).1 as u32);
-    (single::output(r, m), W::splat(0).lt_u(flag))
+    let (x, y) = (single::abs(n), single::abs(d));
+    // |n| < least · |d|, exact in f64, where least is the least normal number; not for an infinite d.
+    let limit = y.f2d().fmul(crate::lanes::d(f32::MIN_POSITIVE as f64));
+    let tiny = x.f2d().flt(limit) & y.flt(w(F32.infinity() as u32));
+    let (r, flag) = of_single::scale(s0, d, n, tiny);
+    (single::output(r, m), flag)
 }
 /// V_DIV_SCALE_F64.
 #[inline(always)]
 pub fn scale_f64<L: Long>(s0: L, d: L, n: L, m: FloatMode) -> (L, L::Mask) {
     let (s0, d, n) = (double::input(s0, m), double::input(d, m), double::input(n, m));
-    let r = s0.map3(d, n, |s0, d, n| scale64(s0, d, n).0);
-    let flag = s0.map3(d, n, |s0, d, n| scale64(s0, d, n).1 as u64);
-    (double::output(r, m), L::splat(0).lt_u(flag))
+    let (x, y) = (double::abs(n), double::abs(d));
+    // The quotient itself counts, not what it would be rounded to: n - least · d < 0, where least is the least normal
+    // number.
+    let inf = L::splat(F64.infinity());
+    let below = crate::lanes::d::<L>(-f64::MIN_POSITIVE).ffma(y, x).lt_i(L::splat(0));
+    let tiny = below & !inf.lt_u(x) & y.lt_u(inf);
+    let (r, flag) = of_double::scale(s0, d, n, tiny);
+    (double::output(r, m), flag)
 }
 
-/// V_DIV_FMAS: the fused product and sum, times 2^±n where VCC is set: up when the quotient estimate `c` is above one,
-/// down when it is below. (The manual's 2³² and 2⁶⁴ cannot undo what V_DIV_SCALE did.) One rounding.
-fn fmas(format: Format, a: u64, b: u64, c: u64, m: FloatMode) -> u64 {
-    let by = if format.fraction == 23 { 64 } else { 128 };
-    let one = (format.infinity() >> format.fraction) as i32 / 2;
-    let by = if exponent(format, c) > one { by } else { -by };
-    // Scaling b and c by a power of two scales the exact sum; do it on the exponents, before the one rounding.
-    let r = soft::fma_scaled(format, a, b, c, by, m.round);
-    if m.flush_out { format.flush(r) } else { r }
+/// V_DIV_FMAS_F32: the fused product and sum, scaled where VCC (`v`) is set. One rounding.
+#[inline(always)]
+pub fn fmas_f32<W: Word>(a: W, b: W, c: W, v: W::Mask, m: FloatMode) -> W {
+    W::rarely(v, single::fma(a, b, c, m), move || {
+        // The sum is rounded to odd in f64, which scaling does not change.
+        let sum = a.f2d().ffma_odd(b.f2d(), c.f2d());
+        let by = of_single::BY;
+        let factor = W::Long::select(of_single::above_one(c), of_double::power(by), of_double::power(-by));
+        let r = sum.fmul(factor);
+        let r = match m.round {
+            Round::Nearest => r.d2f(),
+            round => r.d2f_round(round),
+        };
+        let r = match m.round {
+            // The sign of an exact zero.
+            Round::Down => W::select(sum.feq(W::Long::splat(0)), ((a ^ b) | c) & w(1 << 31), r),
+            _ => r,
+        };
+        single::output(single::settle(r, a, b, c), m)
+    })
 }
-/// V_DIV_FMAS_F32 where VCC is set.
-pub fn fmas_f32(a: u32, b: u32, c: u32, m: FloatMode) -> u32 {
-    fmas(F32, a as u64, b as u64, c as u64, m) as u32
-}
-/// V_DIV_FMAS_F64 where VCC is set.
-pub fn fmas_f64(a: u64, b: u64, c: u64, m: FloatMode) -> u64 {
-    fmas(F64, a, b, c, m)
+/// V_DIV_FMAS_F64.
+#[inline(always)]
+pub fn fmas_f64<L: Long>(a: L, b: L, c: L, v: L::Mask, m: FloatMode) -> L {
+    L::rarely(v, double::fma(a, b, c, m), move || {
+        // The exponents are scaled before the one rounding.
+        let by = of_double::BY;
+        let by = L::Word::select(of_double::above_one(c), w(by as u32), w(-by as u32));
+        double::output(double::settle(expand::fma_scaled(a, b, c, by, m.round), a, b, c), m)
+    })
 }
 
-/// V_DIV_FIXUP (manual 12.11).
-fn fixup(format: Format, q: u64, d: u64, n: u64, m: FloatMode) -> u64 {
-    let f = |x: u64| if m.flush_in { format.flush(x) } else { x };
-    let (q, d, n) = (f(q), f(d), f(n));
-    let sign = (d ^ n) & format.sign();
-    let (ad, an) = (d & !format.sign(), n & !format.sign());
-    let inf = format.infinity();
-    let limit = if format.fraction == 23 { -150 } else { -1075 };
-    if format.is_nan(n) {
-        n | format.quiet()
-    } else if format.is_nan(d) {
-        d | format.quiet()
-    } else if ad == 0 && an == 0 || ad == inf && an == inf {
-        format.default_nan()
-    } else if ad == 0 || an == inf {
-        sign | inf
-    } else if ad == inf || an == 0 {
-        sign
-    } else if exponent(format, n) - exponent(format, d) < limit {
-        // "underflow": the quotient is below half the least denormal.
-        let up = match m.round {
-            Round::Up => sign == 0,
-            Round::Down => sign != 0,
-            _ => false,
-        };
-        sign | (up && !m.flush_out) as u64
-    } else if exponent(format, q) == (inf >> format.fraction) as i32 {
-        // "overflow": the quotient left the range on its way (the manual asks S1 here, which cannot be infinite any more).
-        let finite = match m.round {
-            Round::Nearest => false,
-            Round::Up => sign != 0,
-            Round::Down => sign == 0,
-            Round::Zero => true,
-        };
-        sign | if finite { format.max() } else { inf }
-    } else {
-        let r = sign | q & !format.sign();
-        if m.flush_out { format.flush(r) } else { r }
-    }
-}
 /// V_DIV_FIXUP_F32.
-pub fn fixup_f32(q: u32, d: u32, n: u32, m: FloatMode) -> u32 {
-    fixup(F32, q as u64, d as u64, n as u64, m) as u32
+#[inline(always)]
+pub fn fixup_f32<W: Word>(q: W, d: W, n: W, m: FloatMode) -> W {
+    of_single::fixup(q, d, n, m)
 }
 /// V_DIV_FIXUP_F64.
-pub fn fixup_f64(q: u64, d: u64, n: u64, m: FloatMode) -> u64 {
-    fixup(F64, q, d, n, m)
+#[inline(always)]
+pub fn fixup_f64<L: Long>(q: L, d: L, n: L, m: FloatMode) -> L {
+    of_double::fixup(q, d, n, m)
 }
 
-/// The first 1,216 bits of 2/π after the binary point, in 64-bit pieces, most significant first.
-const TWO_OVER_PI: [u64; 19] = [
-    0xa2f9_836e_4e44_1529,
-    0xfc27_57d1_f534_ddc0,
-    0xdb62_9599_3c43_9041,
-    0xfe51_63ab_debb_c561,
-    0xb724_6e3a_424d_d2e0,
-    0x0649_2eea_09d1_921c,
-    0xfe1d_eb1c_b129_a73e,
-    0xe882_35f5_2ebb_4484,
-    0xe99c_7026_b45f_7e41,
-    0x3991_d639_8353_39f4,
-    0x9c84_5f8b_bdf9_283b,
-    0x1ff8_97ff_de05_980f,
-    0xef2f_118b_5a0a_6d1f,
-    0x6d36_7ecf_27cb_09b7,
-    0x4f46_3f66_9e5f_ea2d,
-    0x7527_bac7_ebe5_f17b,
-    0x3d07_39f7_8a52_92ea,
-    0x6bfb_5fb1_1f8d_5d08,
-    0x5603_3046_fc7b_6bab,
+/// The first 1,216 bits of 2/π after the binary point, most significant first.
+#[rustfmt::skip]
+static TWO_OVER_PI: [u32; 38] = [
+    0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041, 0xfe51_63ab, 0xdebb_c561,
+    0xb724_6e3a, 0x424d_d2e0, 0x0649_2eea, 0x09d1_921c, 0xfe1d_eb1c, 0xb129_a73e, 0xe882_35f5, 0x2ebb_4484,
+    0xe99c_7026, 0xb45f_7e41, 0x3991_d639, 0x8353_39f4, 0x9c84_5f8b, 0xbdf9_283b, 0x1ff8_97ff, 0xde05_980f,
+    0xef2f_118b, 0x5a0a_6d1f, 0x6d36_7ecf, 0x27cb_09b7, 0x4f46_3f66, 0x9e5f_ea2d, 0x7527_bac7, 0xebe5_f17b,
+    0x3d07_39f7, 0x8a52_92ea, 0x6bfb_5fb1, 0x1f8d_5d08, 0x5603_3046, 0xfc7b_6bab,
 ];
 
 /// V_TRIG_PREOP_F64: a 53-bit segment of 2/π, aligned for the reduction of `a` (manual 12.11).
-pub fn trig_preop(a: u64, segment: u32) -> u64 {
-    if F64.is_nan(a) {
-        return a | F64.quiet();
-    }
-    let e = exponent(F64, a);
-    let mut shift = (segment & 31) as i32 * 53;
-    if e > 1077 {
-        shift += e - 1077;
-    }
+#[inline(always)]
+pub fn trig_preop<L: Long>(a: L, segment: L::Word) -> L {
+    let e = of_double::exponent(a);
+    let far = (e - w(1077)).max_i(w(0));
+    let shift = (segment & w(31)) * w(53) + far;
+    // Bits [shift, shift + 53) below the point: the top ones of three words of the table.
+    let (at, within) = (shift.shr(w(5)), shift & w(31));
+    let (first, second) = (at.lookup(&TWO_OVER_PI), (at + w(1)).lookup(&TWO_OVER_PI));
+    let third = (at + w(2)).lookup(&TWO_OVER_PI).shr(w(1)).shr(w::<L::Word>(31) - within);
+    let bits = (L::join(second, first).shl(within) | third.zext()).shr(w(11));
+    let number = bits.hi().u2d().fmul(d(4_294_967_296.0)).fadd(bits.lo().u2d());
+    let by = L::Word::select(e.lt_u(w(1968)), w(-53i32 as u32), w(128 - 53)) - shift;
+    let r = double::scale(number, by, Round::Zero);
     // Near the table's end the hardware gives zero (LLVM's constant folding).
-    if shift >= 1120 {
-        return 0;
-    }
-    // Bits [shift, shift + 53) below the point, most significant first; beyond the table they are zero.
-    let mut bits = 0u64;
-    for i in 0..53 {
-        let at = (shift + i) as usize;
-        let bit = TWO_OVER_PI.get(at / 64).map_or(0, |w| w >> (63 - at % 64) & 1);
-        bits = bits << 1 | bit;
-    }
-    let mut scale = -53 - shift;
-    if e >= 1968 {
-        scale += 128;
-    }
-    soft::ldexp(F64, soft::from_int(F64, false, bits, Round::Zero), scale, Round::Zero)
+    let r = L::select(shift.lt_u(w(1120)), r, L::splat(0));
+    L::select(double::is_nan(a), double::quiet(a), r)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scalar::S64;
 
     /// Quotients next to the least normal number, which division would round to it.
     #[test]
     fn tiny_quotients_are_not_rounded() {
         let d = 1.0f64.next_up();
         let n = f64::MIN_POSITIVE;
-        let flag = |n: f64, d: f64| scale64(n.to_bits(), d.to_bits(), n.to_bits()).1;
+        let flag = |n: f64, d: f64| {
+            let [n, d] = [n, d].map(|x| S64(x.to_bits()));
+            scale_f64(n, d, n, FloatMode::IEEE).1.0
+        };
         assert!(flag(n, d), "least / (1 + ε) is below the least normal number");
         assert!(!flag(n, 1.0));
         assert!(!flag(n.next_up(), 1.0));

@@ -52,36 +52,18 @@ impl Family {
 struct Probe;
 
 macro_rules! probe {
-    ($($name:ident($($arg:ty),*) -> $ret:ty;)*) => {
+    ($($name:ident($($arg:ident $n:tt),*) $res:ident;)*) => {
         impl Apply for Probe {
             type W = S32;
             type Out = ();
-            $(fn $name(self, _: impl Fn($($arg),*) -> $ret) {})*
+            $(fn $name(self, _: impl Fn($(probe!(@ty $arg)),*) -> probe!(@ty $res)) {})*
         }
     };
+    (@ty w) => { S32 };
+    (@ty i) => { S32 };
+    (@ty l) => { L<Self> };
+    (@ty m) => { M<Self> };
+    (@ty wm) => { (S32, M<Self>) };
+    (@ty lm) => { (L<Self>, M<Self>) };
 }
-probe! {
-    w_w(S32) -> S32;
-    ww_w(S32, S32) -> S32;
-    www_w(S32, S32, S32) -> S32;
-    wwi_w(S32, S32, S32) -> S32;
-    wwm_w(S32, S32, M<Self>) -> S32;
-    wwwm_w(S32, S32, S32, M<Self>) -> S32;
-    ww_wm(S32, S32) -> (S32, M<Self>);
-    wwm_wm(S32, S32, M<Self>) -> (S32, M<Self>);
-    www_wm(S32, S32, S32) -> (S32, M<Self>);
-    ww_m(S32, S32) -> M<Self>;
-    l_w(L<Self>) -> S32;
-    w_l(S32) -> L<Self>;
-    l_l(L<Self>) -> L<Self>;
-    ll_l(L<Self>, L<Self>) -> L<Self>;
-    lll_l(L<Self>, L<Self>, L<Self>) -> L<Self>;
-    lllm_l(L<Self>, L<Self>, L<Self>, M<Self>) -> L<Self>;
-    lll_lm(L<Self>, L<Self>, L<Self>) -> (L<Self>, M<Self>);
-    wl_l(S32, L<Self>) -> L<Self>;
-    lw_l(L<Self>, S32) -> L<Self>;
-    lwl_l(L<Self>, S32, L<Self>) -> L<Self>;
-    wwl_lm(S32, S32, L<Self>) -> (L<Self>, M<Self>);
-    ll_m(L<Self>, L<Self>) -> M<Self>;
-    lw_m(L<Self>, S32) -> M<Self>;
-}
+crate::for_each_shape!(probe);

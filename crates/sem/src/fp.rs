@@ -1,9 +1,9 @@
 //! Single and double precision arithmetic: the same text for both, over [`Word`] and [`Long`].
 //!
-//! Results that IEEE 754 fixes come from the host in round-to-nearest; directed rounding comes from [`soft`]. Which NaN
-//! comes out is settled here, because hosts differ: the first NaN operand, quieted, or the default NaN.
+//! Results that IEEE 754 fixes come from the lanes' own operations, whatever the round mode. Which NaN comes out is settled
+//! here, because hosts differ: the first NaN operand, quieted, or the default NaN.
 
-use crate::lanes::{Long, Mask, Word};
+use crate::lanes::{Long, Mask, Word, w};
 use crate::mode::{FloatMode, Mode};
 use crate::soft::{self, Round};
 
@@ -17,13 +17,16 @@ impl Predicate {
     #[inline(always)]
     pub fn of<M: Mask>(self, lt: M, eq: M, unordered: M) -> M {
         let gt = !(lt | eq | unordered);
-        let pick = |bit: u8, m: M| if self.0 & bit != 0 { m } else { M::zeros() };
-        pick(1, lt) | pick(2, eq) | pick(4, gt) | pick(8, unordered)
+        self.pick(1, lt) | self.pick(2, eq) | self.pick(4, gt) | self.pick(8, unordered)
+    }
+    #[inline(always)]
+    fn pick<M: Mask>(self, bit: u8, m: M) -> M {
+        if self.0 & bit != 0 { m } else { M::zeros() }
     }
 }
 
 macro_rules! float {
-    ($(#[$doc:meta])* $name:ident, $trait:ident, $bits:ty, $format:expr) => {
+    ($(#[$doc:meta])* $name:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $raise:expr, $lower:expr) => {
         $(#[$doc])*
         pub mod $name {
             use super::*;
@@ -31,6 +34,8 @@ macro_rules! float {
             const F: soft::Format = $format;
             const SIGN: $bits = F.sign() as $bits;
             const INF: $bits = F.infinity() as $bits;
+            /// Integers beside these lanes.
+            type Int<V> = $int;
 
             /// Absolute value.
             #[inline(always)]
@@ -75,46 +80,13 @@ macro_rules! float {
             }
             /// Replaces whatever NaN the host made of these operands by ours.
             #[inline(always)]
-            fn settle<V: $trait>(r: V, a: V, b: V, c: V) -> V {
-                let nan = is_nan(r);
-                if !nan.maybe_any() {
-                    return r;
-                }
-                // The select lets the common path keep its value in a register.
-                let out = settle_nan(r, a, b, c);
-                V::select(nan, out, r)
-            }
-            #[cold]
-            #[inline(never)]
-            fn settle_nan<V: $trait>(r: V, a: V, b: V, c: V) -> V {
-                let nan = is_nan(r);
-                let ours = V::splat(F.default_nan() as $bits);
-                let ours = V::select(is_nan(c), quiet(c), ours);
-                let ours = V::select(is_nan(b), quiet(b), ours);
-                let ours = V::select(is_nan(a), quiet(a), ours);
-                V::select(nan, ours, r)
-            }
-
-            // What is rare is kept out of line, so that the common case stays small; `keep` takes its result into a
-            // register, apart from the common one.
-            #[inline(always)]
-            fn keep<V: $trait>(out: V, other: V) -> V {
-                V::select(<V::Mask as Mask>::ones(), out, other)
-            }
-            #[cold]
-            #[inline(never)]
-            fn add_soft<V: $trait>(a: V, b: V, round: Round) -> V {
-                a.map2(b, |a, b| soft::add(F, a as u64, b as u64, round) as $bits)
-            }
-            #[cold]
-            #[inline(never)]
-            fn mul_soft<V: $trait>(a: V, b: V, round: Round) -> V {
-                a.map2(b, |a, b| soft::mul(F, a as u64, b as u64, round) as $bits)
-            }
-            #[cold]
-            #[inline(never)]
-            fn fma_soft<V: $trait>(a: V, b: V, c: V, round: Round) -> V {
-                a.map3(b, c, |a, b, c| soft::fma(F, a as u64, b as u64, c as u64, round) as $bits)
+            pub(crate) fn settle<V: $trait>(r: V, a: V, b: V, c: V) -> V {
+                V::rarely(is_nan(r), r, move || {
+                    let ours = V::splat(F.default_nan() as $bits);
+                    let ours = V::select(is_nan(c), quiet(c), ours);
+                    let ours = V::select(is_nan(b), quiet(b), ours);
+                    V::select(is_nan(a), quiet(a), ours)
+                })
             }
 
             /// a + b.
@@ -123,7 +95,7 @@ macro_rules! float {
                 let (a, b) = (input(a, m), input(b, m));
                 let r = match m.round {
                     Round::Nearest => a.fadd(b),
-                    round => keep(add_soft(a, b, round), a),
+                    round => V::apart(move || a.fadd_round(b, round)),
                 };
                 output(settle(r, a, b, b), m)
             }
@@ -143,7 +115,7 @@ macro_rules! float {
                 let (a, b) = (input(a, m), input(b, m));
                 let r = match m.round {
                     Round::Nearest => a.fmul(b),
-                    round => keep(mul_soft(a, b, round), a),
+                    round => V::apart(move || a.fmul_round(b, round)),
                 };
                 output(settle(r, a, b, b), m)
             }
@@ -153,7 +125,7 @@ macro_rules! float {
                 let (a, b, c) = (input(a, m), input(b, m), input(c, m));
                 let r = match m.round {
                     Round::Nearest => a.ffma(b, c),
-                    round => keep(fma_soft(a, b, c, round), a),
+                    round => V::apart(move || a.ffma_round(b, c, round)),
                 };
                 output(settle(r, a, b, c), m)
             }
@@ -188,23 +160,15 @@ macro_rules! float {
             /// A number beats a NaN; with IEEE a signalling NaN beats all.
             #[inline(always)]
             fn min_max_nan<V: $trait>(r: V, a: V, b: V, ieee: bool) -> V {
-                let nan = a.funord(b);
-                if !nan.maybe_any() {
-                    return r;
-                }
-                let out = min_max_settle(r, a, b, ieee);
-                V::select(nan, out, r)
-            }
-            #[cold]
-            #[inline(never)]
-            fn min_max_settle<V: $trait>(r: V, a: V, b: V, ieee: bool) -> V {
-                let r = V::select(is_nan(b), a, r);
-                let r = V::select(is_nan(a), b, r);
-                if !ieee {
-                    return r;
-                }
-                let r = V::select(is_snan(b), quiet(b), r);
-                V::select(is_snan(a), quiet(a), r)
+                V::rarely(a.funord(b), r, move || {
+                    let r = V::select(is_nan(b), a, r);
+                    let r = V::select(is_nan(a), b, r);
+                    if !ieee {
+                        return r;
+                    }
+                    let r = V::select(is_snan(b), quiet(b), r);
+                    V::select(is_snan(a), quiet(a), r)
+                })
             }
             /// Least of three.
             #[inline(always)]
@@ -229,10 +193,7 @@ macro_rules! float {
                     V::select(top.feq(b), max(a, c, k, ieee), max(a, b, k, ieee)),
                 );
                 let nan = a.funord(b) | is_nan(c);
-                if !nan.maybe_any() {
-                    return output(r, m);
-                }
-                output(V::select(nan, min3(a, b, c, k, ieee), r), m)
+                output(V::rarely(nan, r, move || min3(a, b, c, k, ieee)), m)
             }
 
             /// Comparison by predicate.
@@ -243,7 +204,7 @@ macro_rules! float {
             }
 
             /// CLAMP: to 0..1, NaN to 0 with DX10_CLAMP (manual 3.5).
-            #[inline(never)]
+            #[inline(always)]
             pub fn clamp<V: $trait>(a: V, dx10: bool) -> V {
                 let (zero, one) = (V::splat(0), V::splat((((1u64 << (F.exponent - 1)) - 1) << F.fraction) as $bits));
                 let r = V::select(zero.flt(a), a, zero);
@@ -251,7 +212,7 @@ macro_rules! float {
                 if dx10 { r } else { V::select(is_nan(a), a, r) }
             }
             /// OMOD (manual 6.2.2): times 2, 4 or ½; flushes denormals, and -0 becomes +0. Overflow goes by the rounding.
-            #[inline(never)]
+            #[inline(always)]
             pub fn omod<V: $trait>(a: V, omod: u8, m: FloatMode) -> V {
                 let one = ((1u64 << (F.exponent - 1)) - 1) << F.fraction;
                 let factor = match omod {
@@ -268,59 +229,83 @@ macro_rules! float {
                 output(settle(r, a, a, a), m)
             }
 
+            /// Two to a power in the normal range.
+            #[inline(always)]
+            fn power<V: $trait>(n: Int<V>) -> V {
+                $raise(n + w(F.bias() as u32)).shl(w(F.fraction))
+            }
+            /// The number with its exponent taken out, 1 ≤ |r| < 2, and the exponent, of a finite number but zero.
+            #[inline(always)]
+            fn split<V: $trait>(a: V) -> (V, Int<V>) {
+                // A denormal is made normal first, which is exact.
+                let denormal = (a & V::splat(INF)).eq(V::splat(0));
+                let up = V::splat(((F.bias() as $bits) + F.fraction as $bits) << F.fraction);
+                let a = V::select(denormal, a.fmul(up), a);
+                let field = $lower((a & V::splat(INF)).shr(w(F.fraction)));
+                let by = Int::<V>::select(denormal, w(F.bias() as u32 + F.fraction), w(F.bias() as u32));
+                ((a & V::splat(!INF)) | V::splat(F.one() as $bits), field - by)
+            }
+            /// Zero, infinity or NaN.
+            #[inline(always)]
+            fn has_no_exponent<V: $trait>(a: V) -> V::Mask {
+                (a & V::splat(!SIGN)).eq(V::splat(0)) | (a & V::splat(INF)).eq(V::splat(INF))
+            }
+            /// a · 2ⁿ rounded once. NaNs come back quiet.
+            #[inline(always)]
+            pub fn scale<V: $trait>(a: V, n: Int<V>, round: Round) -> V {
+                // Beyond this, whatever the number, the result over- or underflows.
+                const ENOUGH: i32 = 3 * F.bias();
+                // Half of the way is exact, the other half one multiplication: it rounds.
+                const STEP: i32 = F.bias() * 3 / 4;
+                let (significand, exponent) = split(a);
+                let n = n.max_i(w(-ENOUGH as u32)).min_i(w(ENOUGH as u32));
+                // As small as that everything is rounded away, as large as that it overflows.
+                let limit = (F.bias() + F.fraction as i32 + 3) as u32;
+                let e = (exponent + n).max_i(w(limit.wrapping_neg())).min_i(w(limit));
+                let small = e.lt_i(w(0));
+                let first = Int::<V>::select(small, e + w(STEP as u32), e - w(STEP as u32));
+                let last = V::select(small, power(w(-STEP as u32)), power(w(STEP as u32)));
+                // The significand's field is that of one: adding powers' fields multiplies.
+                let near = significand + (power::<V>(first) - V::splat(F.one() as $bits));
+                let r = match round {
+                    Round::Nearest => near.fmul(last),
+                    round => near.fmul_round(last, round),
+                };
+                V::select(has_no_exponent(a), V::select(is_nan(a), quiet(a), a), r)
+            }
             /// V_LDEXP: a · 2ⁿ.
-            pub fn ldexp(a: $bits, n: u32, m: FloatMode) -> $bits {
-                let a = if m.flush_in { F.flush(a as u64) } else { a as u64 };
-                let r = soft::ldexp(F, a, n as i32, m.round);
-                (if m.flush_out { F.flush(r) } else { r }) as $bits
+            #[inline(always)]
+            pub fn ldexp<V: $trait>(a: V, n: Int<V>, m: FloatMode) -> V {
+                output(scale(input(a, m), n, m.round), m)
             }
             /// V_FREXP_EXP: the exponent that brings the number into ½..1; 0 for zero, infinity and NaN.
-            pub fn frexp_exp(a: $bits, m: FloatMode) -> u32 {
-                let a = if m.flush_in { F.flush(a as u64) } else { a as u64 };
-                let magnitude = a & !F.sign();
-                if magnitude == 0 || magnitude >= F.infinity() {
-                    return 0;
-                }
-                let n = soft::unpack(F, a);
-                (n.exponent + 128 - n.significand.leading_zeros() as i32) as u32
+            #[inline(always)]
+            pub fn frexp_exp<V: $trait>(a: V, m: FloatMode) -> Int<V> {
+                let a = input(a, m);
+                Int::<V>::select(has_no_exponent(a), w(0), split(a).1 + w(1))
             }
             /// V_FREXP_MANT: the number brought into ½..1.
-            pub fn frexp_mant(a: $bits, m: FloatMode) -> $bits {
-                let a = if m.flush_in { F.flush(a as u64) } else { a as u64 };
-                let magnitude = a & !F.sign();
-                if F.is_nan(a) {
-                    return (a | F.quiet()) as $bits;
-                }
-                if magnitude == 0 || magnitude == F.infinity() {
-                    return a as $bits;
-                }
-                let n = soft::unpack(F, a);
-                let e = n.exponent + 128 - n.significand.leading_zeros() as i32;
-                soft::ldexp(F, a, -e, Round::Nearest) as $bits
+            #[inline(always)]
+            pub fn frexp_mant<V: $trait>(a: V, m: FloatMode) -> V {
+                let a = input(a, m);
+                let r = split(a).0 - V::splat(1 << F.fraction);
+                V::select(has_no_exponent(a), V::select(is_nan(a), quiet(a), a), r)
             }
             /// V_CMP_CLASS: whether the number is of one of the classes in `set` (manual 12.9, V_CMP_CLASS_F32).
-            pub fn class(a: $bits, set: u32) -> bool {
-                let a = a as u64;
-                let magnitude = a & !F.sign();
-                let negative = a & F.sign() != 0;
-                let bit = if F.is_snan(a) {
-                    0
-                } else if F.is_nan(a) {
-                    1
-                } else {
-                    let rank = if magnitude == F.infinity() {
-                        0
-                    } else if magnitude == 0 {
-                        3
-                    } else if F.is_denormal(a) {
-                        2
-                    } else {
-                        1
-                    };
-                    // Negative: -inf 2, -normal 3, -denormal 4, -0 5; positive: +0 6 up to +inf 9.
-                    if negative { 2 + rank } else { 9 - rank }
-                };
-                set >> bit & 1 != 0
+            #[inline(always)]
+            pub fn class<V: $trait>(a: V, set: Int<V>) -> V::Mask {
+                let magnitude = a & V::splat(!SIGN);
+                let nan = V::splat(INF).lt_u(magnitude);
+                let denormal = magnitude.lt_u(V::splat(1 << F.fraction));
+                // Negative: -inf 2, -normal 3, -denormal 4, -0 5; positive: +0 6 up to +inf 9.
+                let rank = Int::<V>::select(denormal, w(2), w(1));
+                let rank = Int::<V>::select(magnitude.eq(V::splat(0)), w(3), rank);
+                let rank = Int::<V>::select(magnitude.eq(V::splat(INF)), w(0), rank);
+                let negative = a.lt_i(V::splat(0));
+                let bit = Int::<V>::select(negative, w::<Int<V>>(2) + rank, w::<Int<V>>(9) - rank);
+                let quiet = (a & V::splat(F.quiet() as $bits)).eq(V::splat(0));
+                let bit = Int::<V>::select(nan, Int::<V>::select(quiet, w(0), w(1)), bit);
+                !(set.shr(bit) & w(1)).eq(w(0))
             }
         }
     };
@@ -328,11 +313,11 @@ macro_rules! float {
 
 float!(
     /// Single precision.
-    single, Word, u32, soft::F32
+    single, Word, u32, soft::F32, V, std::convert::identity, std::convert::identity
 );
 float!(
     /// Double precision.
-    double, Long, u64, soft::F64
+    double, Long, u64, soft::F64, <V as Long>::Word, Word::zext, Long::lo
 );
 
 /// f32 helpers without a double-precision twin.

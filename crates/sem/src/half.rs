@@ -1,13 +1,14 @@
 //! Half precision: values in the low 16 bits of a [`Word`], upper bits ignored on the way in and zero on the way out.
 //!
-//! Sums and products are computed in f32, fused ones in f64; both are wide enough that rounding the result again gives
-//! the correctly rounded f16 (24 ≥ 2·11 + 2; for the fused sum no f64 rounding can land on an f16 tie that the exact
-//! sum missed, because whenever the f64 sum is inexact the smaller term lies more than 31 binary places below).
+//! Everything is computed in f32, which is wide enough that rounding the result again gives the correctly rounded f16: sums
+//! to nearest because 24 ≥ 2·11 + 2; products because they are exact; fused sums, and sums in other round modes, because
+//! they are rounded to odd first.
 
 use crate::fp::Predicate;
-use crate::lanes::{Mask, Word, w};
+use crate::fp::single;
+use crate::lanes::{Long, Word, w};
 use crate::mode::{FloatMode, Mode};
-use crate::soft::{self, F16, F32, Round};
+use crate::soft::{F16, Round};
 
 /// Mode of half-precision operations: FP_ROUND and FP_DENORM of f64/f16, and FP16_OVFL.
 #[derive(Clone, Copy, Debug)]
@@ -84,38 +85,43 @@ fn is_inf<W: Word>(a: W) -> W::Mask {
 }
 #[inline(always)]
 fn settle<W: Word>(r: W, a: W, b: W, c: W) -> W {
-    let nan = is_nan(r);
-    if !nan.maybe_any() {
-        return r;
+    W::rarely(is_nan(r), r, move || {
+        let ours = W::select(is_nan(c), quiet(c), w(NAN));
+        let ours = W::select(is_nan(b), quiet(b), ours);
+        W::select(is_nan(a), quiet(a), ours)
+    })
+}
+/// f32 to f16 in a round mode.
+#[inline(always)]
+fn narrow<W: Word>(a: W, round: Round) -> W {
+    match round {
+        Round::Nearest => a.f2h(),
+        round => a.f2h_round(round),
     }
-    let out = settle_nan(r, a, b, c);
-    W::select(nan, out, r)
 }
-#[cold]
-#[inline(never)]
-fn settle_nan<W: Word>(r: W, a: W, b: W, c: W) -> W {
-    let nan = is_nan(r);
-    let ours = W::select(is_nan(c), quiet(c), w(NAN));
-    let ours = W::select(is_nan(b), quiet(b), ours);
-    let ours = W::select(is_nan(a), quiet(a), ours);
-    W::select(nan, ours, r)
+/// The result `r` of a function of `a`, with its NaN, FP16_OVFL and the mode's denormals; `exact` has lanes whose
+/// infinity is the function's own.
+#[inline(always)]
+pub(crate) fn finish<W: Word>(a: W, r: W, exact: W::Mask, m: HalfMode) -> W {
+    output(overflow(settle(r, a, a, a), exact, m), m)
 }
-
-// What is rare is kept out of line, so that the common case stays small.
-#[cold]
-#[inline(never)]
-fn add_soft<W: Word>(a: W, b: W, round: Round) -> W {
-    a.map2(b, |a, b| soft::add(F16, a as u64, b as u64, round) as u32)
+/// f64 to f16, to nearest.
+#[inline(always)]
+pub(crate) fn from_f64<L: Long>(a: L) -> L::Word {
+    // Rounded to odd in as many bits as an f32 has; what is too small for that is nothing to an f16.
+    let lost = L::splat((1 << 29) - 1);
+    let odd = L::select((a & lost).eq(L::splat(0)), a, (a & !lost) | L::splat(1 << 29));
+    odd.d2f().f2h()
 }
-#[cold]
-#[inline(never)]
-fn mul_soft<W: Word>(a: W, b: W, round: Round) -> W {
-    a.map2(b, |a, b| soft::mul(F16, a as u64, b as u64, round) as u32)
-}
-#[cold]
-#[inline(never)]
-fn fma_soft<W: Word>(a: W, b: W, c: W, round: Round) -> W {
-    a.map3(b, c, |a, b, c| soft::fma(F16, a as u64, b as u64, c as u64, round) as u32)
+/// a · b + c of widened f16, to be rounded to f16.
+#[inline(always)]
+fn fused<W: Word>(a: W, b: W, c: W, round: Round) -> W {
+    let r = a.ffma_odd(b, c);
+    match round {
+        // An exact zero has the sign that a product of the same sign, or a sum of two negative zeros gives.
+        Round::Down => W::select(r.feq(w(0)), ((a ^ b) | c) & w(1 << 31), r),
+        _ => r,
+    }
 }
 
 /// a + b.
@@ -124,7 +130,7 @@ pub fn add<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
     let r = match m.float.round {
         Round::Nearest => a.h2f().fadd(b.h2f()).f2h(),
-        round => W::select(W::Mask::ones(), add_soft(a, b, round), a),
+        round => narrow(fused(a.h2f(), w(0x3f80_0000), b.h2f(), round), round),
     };
     output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
 }
@@ -142,26 +148,14 @@ pub fn subrev<W: Word>(a: W, b: W, m: HalfMode) -> W {
 #[inline(always)]
 pub fn mul<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
-    let r = match m.float.round {
-        Round::Nearest => a.h2f().fmul(b.h2f()).f2h(),
-        round => W::select(W::Mask::ones(), mul_soft(a, b, round), a),
-    };
+    let r = narrow(a.h2f().fmul(b.h2f()), m.float.round);
     output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
-}
-/// f64 sum of an exact product, rounded to f16.
-fn fma_nearest(a: u32, b: u32, c: u32) -> u32 {
-    let d = |h: u32| f32::from_bits(soft::h2f(h)) as f64;
-    let s = d(a) * d(b) + d(c);
-    soft::convert(soft::F64, F16, s.to_bits(), Round::Nearest) as u32
 }
 /// a · b + c, rounded once.
 #[inline(always)]
 pub fn fma<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
     let (a, b, c) = (input(a, m), input(b, m), input(c, m));
-    let r = match m.float.round {
-        Round::Nearest => a.map3(b, c, fma_nearest),
-        round => W::select(W::Mask::ones(), fma_soft(a, b, c, round), a),
-    };
+    let r = narrow(fused(a.h2f(), b.h2f(), c.h2f(), m.float.round), m.float.round);
     output(overflow(settle(r, a, b, c), is_inf(a) | is_inf(b) | is_inf(c), m), m)
 }
 /// a · b + c, rounded twice, without denormals (manual 12.11, V_MAD_F16).
@@ -192,19 +186,15 @@ fn pick<W: Word>(a: W, b: W, m: HalfMode, ieee: bool, greater: bool) -> W {
     let (a, b) = (input(a, m), input(b, m));
     let less = order(a).lt_i(order(b));
     let r = if greater { W::select(less, b, a) } else { W::select(less, a, b) };
-    let (nan_a, nan_b) = (is_nan(a), is_nan(b));
-    let r = if (nan_a | nan_b).maybe_any() {
-        let r = W::select(nan_b, a, r);
-        let r = W::select(nan_a, b, r);
-        if ieee {
-            let r = W::select(is_snan(b), quiet(b), r);
-            W::select(is_snan(a), quiet(a), r)
-        } else {
-            r
+    let r = W::rarely(is_nan(a) | is_nan(b), r, move || {
+        let r = W::select(is_nan(b), a, r);
+        let r = W::select(is_nan(a), b, r);
+        if !ieee {
+            return r;
         }
-    } else {
-        r
-    };
+        let r = W::select(is_snan(b), quiet(b), r);
+        W::select(is_snan(a), quiet(a), r)
+    });
     output(r, m)
 }
 /// Least of three.
@@ -217,6 +207,11 @@ pub fn min3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
 pub fn max3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
     max(max(a, b, m, ieee), c, m, ieee)
 }
+/// Equal bits, or zeros of either sign.
+#[inline(always)]
+fn same<W: Word>(x: W, y: W) -> W::Mask {
+    x.eq(y) | ((x | y) & w(0x7fff)).eq(w(0))
+}
 /// Median; the least if one is a NaN.
 #[inline(always)]
 pub fn med3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
@@ -224,14 +219,13 @@ pub fn med3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
     // A flushed maximum would not be found among the operands.
     let k = HalfMode { float: FloatMode { flush_in: false, flush_out: false, ..m.float }, ..m };
     let top = max3(a, b, c, k, ieee);
-    let same = |x: W, y: W| x.eq(y) | ((x | y) & w(0x7fff)).eq(w(0));
     let r = W::select(
         same(top, a),
         max(b, c, k, ieee),
         W::select(same(top, b), max(a, c, k, ieee), max(a, b, k, ieee)),
     );
     let nan = is_nan(a) | is_nan(b) | is_nan(c);
-    output(W::select(nan, min3(a, b, c, k, ieee), r), m)
+    output(W::rarely(nan, r, move || min3(a, b, c, k, ieee)), m)
 }
 /// Comparison by predicate.
 #[inline(always)]
@@ -243,7 +237,7 @@ pub fn compare<W: Word>(a: W, b: W, p: Predicate, m: HalfMode) -> W::Mask {
     p.of(lt, eq, unordered)
 }
 /// CLAMP to 0..1.
-#[inline(never)]
+#[inline(always)]
 pub fn clamp<W: Word>(a: W, dx10: bool) -> W {
     let a = low(a);
     let nan = is_nan(a);
@@ -253,7 +247,7 @@ pub fn clamp<W: Word>(a: W, dx10: bool) -> W {
     W::select(nan, if dx10 { w(0) } else { a }, r)
 }
 /// OMOD: times 2, 4 or ½.
-#[inline(never)]
+#[inline(always)]
 pub fn omod<W: Word>(a: W, omod: u8, m: HalfMode) -> W {
     let factor = match omod {
         1 => 0x4000,
@@ -263,17 +257,34 @@ pub fn omod<W: Word>(a: W, omod: u8, m: HalfMode) -> W {
     let r = mul(a, w(factor), m.flushing());
     W::select((r & w(0x7fff)).eq(w(0)), w(0), r)
 }
-/// A function of f32 applied to f16 and rounded back: exact for rounding functions, and within 0.51 ULP for functions
-/// whose f32 result is.
+/// An integer that a function of f32 made of `a`, an [`input`], rounded back to f16, which is exact.
 #[inline(always)]
-pub fn through_f32<W: Word>(a: W, m: HalfMode, f: impl Fn(W) -> W) -> W {
+fn rounded_back<W: Word>(a: W, r: W, m: HalfMode) -> W {
+    output(settle(r.f2h(), a, a, a), m)
+}
+/// V_TRUNC_F16.
+#[inline(always)]
+pub fn trunc<W: Word>(a: W, m: HalfMode) -> W {
     let a = input(a, m);
-    let r = f(a.h2f());
-    let r = match m.float.round {
-        Round::Nearest => r.f2h(),
-        round => r.map1(|r| soft::f2h(r, round)),
-    };
-    output(settle(r, a, a, a), m)
+    rounded_back(a, a.h2f().ftrunc(), m)
+}
+/// V_FLOOR_F16.
+#[inline(always)]
+pub fn floor<W: Word>(a: W, m: HalfMode) -> W {
+    let a = input(a, m);
+    rounded_back(a, a.h2f().ffloor(), m)
+}
+/// V_CEIL_F16.
+#[inline(always)]
+pub fn ceil<W: Word>(a: W, m: HalfMode) -> W {
+    let a = input(a, m);
+    rounded_back(a, single::neg(single::neg(a.h2f()).ffloor()), m)
+}
+/// V_RNDNE_F16.
+#[inline(always)]
+pub fn rndne<W: Word>(a: W, m: HalfMode) -> W {
+    let a = input(a, m);
+    rounded_back(a, a.h2f().frint(), m)
 }
 
 /// V_CVT_F16_F32: f32 input by f32's denormal mode, rounding and result by f16's.
@@ -284,10 +295,7 @@ pub fn from_f32<W: Word>(a: W, m: &Mode) -> W {
 /// An f32 rounded to f16, denormals of its own kept.
 #[inline(always)]
 pub fn rounded<W: Word>(a: W, m: &Mode) -> W {
-    let r = match m.f64.round {
-        Round::Nearest => a.f2h(),
-        round => a.map1(|a| soft::f2h(a, round)),
-    };
+    let r = narrow(a, m.f64.round);
     let exact_inf = (a & w(0x7fff_ffff)).eq(w(0x7f80_0000));
     output(overflow(r, exact_inf, m.half()), m.half())
 }
@@ -301,7 +309,7 @@ pub fn to_f32<W: Word>(a: W, m: &Mode) -> W {
 #[inline(always)]
 pub fn from_f32_rtz<W: Word>(a: W, m: &Mode) -> W {
     let a = crate::fp::single::input(a, m.f32);
-    output(a.map1(|a| soft::convert(F32, F16, a as u64, Round::Zero) as u32), m.half())
+    output(a.f2h_round(Round::Zero), m.half())
 }
 /// A value as any f16 instruction passes it on: denormals by the mode, NaNs quiet (V_PACK_B32_F16, which LLVM uses
 /// only for such values).
@@ -311,49 +319,46 @@ pub fn canonical<W: Word>(a: W, m: HalfMode) -> W {
     output(W::select(is_nan(a), quiet(a), a), m)
 }
 /// V_LDEXP_F16: the exponent is 16 bits.
-pub fn ldexp(a: u32, n: u32, m: HalfMode) -> u32 {
-    let a = if m.float.flush_in { F16.flush(a as u64 & 0xffff) } else { a as u64 & 0xffff };
-    let r = soft::ldexp(F16, a, n as u16 as i16 as i32, m.float.round);
-    let r = if m.ovfl && r & 0x7fff == 0x7c00 && a & 0x7fff != 0x7c00 { r - 1 } else { r };
-    (if m.float.flush_out { F16.flush(r) } else { r }) as u32
+#[inline(always)]
+pub fn ldexp<W: Word>(a: W, n: W, m: HalfMode) -> W {
+    let a = input(a, m);
+    // Any exponent beyond this over- or underflows; f32's range holds what is left, and the product is exact.
+    let n = n.shl(w(16)).sar(w(16)).max_i(w(-64i32 as u32)).min_i(w(64));
+    let r = narrow(a.h2f().fmul((n + w(127)).shl(w(23))), m.float.round);
+    output(overflow(settle(r, a, a, a), is_inf(a), m), m)
 }
 /// V_FREXP_EXP_I16_F16.
-pub fn frexp_exp(a: u32, m: HalfMode) -> u32 {
-    let a = if m.float.flush_in { F16.flush(a as u64 & 0xffff) as u32 } else { a & 0xffff };
-    crate::fp::single::frexp_exp(soft::h2f(a), FloatMode::IEEE) & 0xffff
+#[inline(always)]
+pub fn frexp_exp<W: Word>(a: W, m: HalfMode) -> W {
+    single::frexp_exp(input(a, m).h2f(), FloatMode::IEEE) & w(0xffff)
 }
 /// V_FREXP_MANT_F16.
-pub fn frexp_mant(a: u32, m: HalfMode) -> u32 {
-    let a = if m.float.flush_in { F16.flush(a as u64 & 0xffff) as u32 } else { a & 0xffff };
-    soft::f2h_nearest(crate::fp::single::frexp_mant(soft::h2f(a), FloatMode::IEEE))
+#[inline(always)]
+pub fn frexp_mant<W: Word>(a: W, m: HalfMode) -> W {
+    single::frexp_mant(input(a, m).h2f(), FloatMode::IEEE).f2h()
 }
 /// V_CMP_CLASS_F16.
-pub fn class(a: u32, set: u32) -> bool {
-    // Widening makes denormals normal numbers; put their class back.
-    let h = a & 0xffff;
-    if F16.is_denormal(h as u64) {
-        return set >> if h & 0x8000 != 0 { 4 } else { 7 } & 1 != 0;
-    }
-    crate::fp::single::class(soft::h2f(h), set)
+#[inline(always)]
+pub fn class<W: Word>(a: W, set: W) -> W::Mask {
+    let a = low(a);
+    // Widened, a denormal would be a normal number: the smallest of f32 stand for them.
+    let tiny = (a & w(0x7c00)).eq(w(0));
+    let wide = W::select(tiny, (a & w(0x3ff)) | (a & w(0x8000)).shl(w(16)), a.h2f());
+    // Widening may quiet a NaN.
+    let signalling = (a & w(0x8000)).shl(w(16)) | w(0x7f80_0001);
+    single::class(W::select(is_snan(a), signalling, wide), set)
 }
 /// V_DIV_FIXUP_F16 (manual 12.11).
-pub fn div_fixup(q: u32, d: u32, n: u32, m: HalfMode) -> u32 {
-    let f = |x: u32| if m.float.flush_in { F16.flush(x as u64 & 0xffff) as u32 } else { x & 0xffff };
-    let (q, d, n) = (f(q), f(d), f(n));
-    let sign = (d ^ n) & 0x8000;
-    let (ad, an) = (d & 0x7fff, n & 0x7fff);
-    if an > 0x7c00 {
-        n | 0x200
-    } else if ad > 0x7c00 {
-        d | 0x200
-    } else if ad == 0 && an == 0 || ad == 0x7c00 && an == 0x7c00 {
-        NAN
-    } else if ad == 0 || an == 0x7c00 {
-        sign | 0x7c00
-    } else if ad == 0x7c00 || an == 0 {
-        sign
-    } else {
-        let r = sign | q & 0x7fff;
-        if m.float.flush_out { F16.flush(r as u64) as u32 } else { r }
-    }
+#[inline(always)]
+pub fn div_fixup<W: Word>(q: W, d: W, n: W, m: HalfMode) -> W {
+    let (q, d, n) = (input(q, m), input(d, m), input(n, m));
+    let sign = (d ^ n) & w(0x8000);
+    let (ad, an) = (d & w(0x7fff), n & w(0x7fff));
+    let (inf, zero) = (w(0x7c00), w(0));
+    let r = output(sign | (q & w(0x7fff)), m);
+    let r = W::select(ad.eq(inf) | an.eq(zero), sign, r);
+    let r = W::select(ad.eq(zero) | an.eq(inf), sign | inf, r);
+    let r = W::select((ad.eq(zero) & an.eq(zero)) | (ad.eq(inf) & an.eq(inf)), w(NAN), r);
+    let r = W::select(is_nan(d), quiet(d), r);
+    W::select(is_nan(n), quiet(n), r)
 }

@@ -1,7 +1,6 @@
 //! Hardware registers: their numbers, their fields, and what S_GETREG and S_SETREG may do with them (manual 3.4, 3.5,
 //! 3.10 and 5.8).
 
-use crate::state::State;
 use wavemill_isa::Level;
 
 /// A register that S_GETREG_B32 names.
@@ -71,67 +70,6 @@ impl Hwreg {
                     | status::DEBUG_SYS
             }
             _ => 0,
-        }
-    }
-}
-
-impl Hwreg {
-    /// What a wave reads.
-    pub fn value(self, wave: &impl State) -> u32 {
-        let flag = |is: bool, bit: u32| if is { bit } else { 0 };
-        match self {
-            Hwreg::Mode => wave.mode(),
-            Hwreg::Status => {
-                wave.status() & !status::DERIVED
-                    | flag(wave.scc(), status::SCC)
-                    | flag(wave.exec() == 0, status::EXECZ)
-                    | flag(wave.vcc() == 0, status::VCCZ)
-                    | status::VALID
-            }
-            Hwreg::Trapsts => wave.trapsts(),
-            Hwreg::HwId => wave.hw_id(),
-            Hwreg::GprAlloc => {
-                // Sizes are in granules, minus one; there is nothing to say about where registers lie.
-                let granules = |n: u32, granule: u32| n.div_ceil(granule).saturating_sub(1);
-                let allocation = wave.allocation();
-                let sgprs = (granules((allocation.sgprs as u32).min(112), 8) & 15) << 24;
-                let (vgprs, agprs) = (allocation.vgprs as u32, allocation.agprs as u32);
-                match wave.level() {
-                    // Not what the manual's table says, which has no room for 512 registers: AMD's driver finds the
-                    // size in granules of eight in 11:6 and where accumulators begin in 17:12.
-                    Level::Gfx90a => {
-                        (granules(vgprs + agprs, 8) & 63) << 6 | (granules(vgprs, 4) & 63) << 12 | sgprs
-                    }
-                    _ => (granules(vgprs, 4) & 63) << 8 | sgprs,
-                }
-            }
-            // In units of 64 dwords.
-            Hwreg::LdsAlloc => wave.lds_allocated().div_ceil(256) << 12,
-            // Memory operations are over when the next instruction runs.
-            Hwreg::IbSts => 0,
-            Hwreg::ShMemBases => {
-                let apertures = wave.apertures();
-                (apertures.private >> 48) as u32 | ((apertures.shared >> 48) as u32) << 16
-            }
-            Hwreg::TbaLo => wave.trap_handler() as u32,
-            Hwreg::TbaHi => (wave.trap_handler() >> 32) as u32,
-            Hwreg::TmaLo => wave.trap_memory() as u32,
-            Hwreg::TmaHi => (wave.trap_memory() >> 32) as u32,
-        }
-    }
-
-    /// Writes a field's writable bits.
-    pub fn set(self, select: Select, value: u32, wave: &mut impl State) {
-        let writable = self.writable(wave.privileged());
-        let new = select.set(self.value(wave), value, writable);
-        match self {
-            Hwreg::Mode => wave.set_mode(new),
-            Hwreg::Trapsts => wave.set_trapsts(new),
-            Hwreg::Status if writable != 0 => {
-                wave.set_scc(new & status::SCC != 0);
-                wave.set_status(new & !status::DERIVED);
-            }
-            _ => {}
         }
     }
 }

@@ -6,51 +6,19 @@ use crate::bus::Coherence;
 use crate::compare::Compare;
 use crate::control::Control;
 use crate::family::Family;
+use crate::hwreg::mode;
 use crate::interp::Interpolation;
-use crate::lanemove::LaneMove;
+use crate::lanemove::{Dpp, LaneMove};
 use crate::memory::{Access, CacheControl, Formatted};
 use crate::mimg::Action;
 use crate::modify::{Change, Merge};
 use crate::operand::Src;
 use crate::share::{Share, Sync};
 use crate::smem::ScalarMemory;
+use crate::state::{Allocation, State};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access as RowAccess;
-use wavemill_isa::{Enc, Form, Kind, Level, Op, Role, Row, flag, regs};
-
-/// The registers a wave has, and may write.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Allocation {
-    /// Vector registers v0 up, accumulators not counted (on gfx90a: those below the accumulators).
-    pub vgprs: u16,
-    /// Accumulation registers a0 up: their own file on gfx908, the upper part of the one file on gfx90a.
-    pub agprs: u16,
-    /// Scalar registers, VCC and the like included. More than there can be means all of them.
-    pub sgprs: u8,
-    /// The wave is in its trap handler, whose registers it may write.
-    pub privileged: bool,
-}
-
-impl Allocation {
-    /// SGPRs that can be named sN: at most 104 before GFX8, 102 since.
-    pub fn named_sgprs(&self, level: Level) -> u8 {
-        self.sgprs.min(named_sgprs(level))
-    }
-
-    /// The register behind the file that catches writes to registers a wave does not have (manual 6.2.3). Engines have
-    /// [`SPARE`] of them.
-    pub fn spare(&self) -> u16 {
-        self.vgprs + self.agprs
-    }
-}
-
-/// SGPRs that can be named sN.
-pub const fn named_sgprs(level: Level) -> u8 {
-    if level.is_vi_plus() { 102 } else { 104 }
-}
-
-/// Registers behind the file that catch writes to registers a wave does not have.
-pub const SPARE: usize = 32;
+use wavemill_isa::{Enc, Form, Kind, Op, Role, Row, flag, regs};
 
 /// SDWA source selection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,17 +27,6 @@ pub struct Select {
     pub sel: u8,
     /// It is sign-extended.
     pub sext: bool,
-}
-
-/// DPP: lanes that read source 0 of others.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dpp {
-    /// Which.
-    pub control: u16,
-    /// Row mask << 4 | bank mask.
-    pub mask: u8,
-    /// Lanes without a source read zero instead of being off.
-    pub bound: bool,
 }
 
 /// Changes to sources and results, for instructions that have any.
@@ -305,6 +262,16 @@ impl Inst {
         }
     }
 
+    /// The instruction as it runs in a wave: with M0's index added to registers, if MODE says so.
+    #[inline]
+    #[must_use]
+    pub fn indexed_in(&self, state: &impl State) -> Inst {
+        match state.mode() & mode::GPR_IDX_EN {
+            0 => *self,
+            _ => self.indexed(state.m0(), state.allocation()),
+        }
+    }
+
     /// The instruction with M0's index added to the registers it applies to (manual 6.6): what runs while
     /// MODE.GPR_IDX_EN is set.
     #[must_use]
@@ -343,14 +310,4 @@ impl Inst {
 /// gfx900's V_MAD_MIX*.
 fn unfused(op: Op) -> bool {
     matches!(op, Op::v_mad_mix_f32 | Op::v_mad_mixlo_f16 | Op::v_mad_mixhi_f16)
-}
-
-impl Addressing {
-    /// The fields of a buffer instruction.
-    pub fn buffer(&self) -> Option<&crate::address::BufferFields> {
-        match self {
-            Addressing::Buffer(fields) => Some(fields),
-            _ => None,
-        }
-    }
 }

@@ -77,39 +77,36 @@ pub fn i24<W: Word>(a: W) -> W {
 #[inline(always)]
 pub fn mul_i24<W: Word>(a: W, b: W, clamp: bool) -> W {
     let (a, b) = (i24(a), i24(b));
-    if clamp { a.map2(b, |a, b| sat_i32(a as i32 as i64 * b as i32 as i64)) } else { a * b }
+    if clamp { sat_i32(a.mul_wide_i(b)) } else { a * b }
 }
 /// V_MUL_U32_U24.
 #[inline(always)]
 pub fn mul_u24<W: Word>(a: W, b: W, clamp: bool) -> W {
     let (a, b) = (u24(a), u24(b));
-    if clamp { a.map2(b, |a, b| sat_u32(a as u64 * b as u64)) } else { a * b }
+    if clamp { sat_u32(a.mul_wide_u(b)) } else { a * b }
 }
 /// V_MAD_I32_I24.
 #[inline(always)]
 pub fn mad_i24<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
     let (a, b) = (i24(a), i24(b));
-    if clamp {
-        a.map3(b, c, |a, b, c| sat_i32(a as i32 as i64 * b as i32 as i64 + c as i32 as i64))
-    } else {
-        a * b + c
-    }
+    if clamp { sat_i32(a.mul_wide_i(b) + c.sext()) } else { a * b + c }
 }
 /// V_MAD_U32_U24.
 #[inline(always)]
 pub fn mad_u24<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
     let (a, b) = (u24(a), u24(b));
-    if clamp { a.map3(b, c, |a, b, c| sat_u32(a as u64 * b as u64 + c as u64)) } else { a * b + c }
+    if clamp { sat_u32(a.mul_wide_u(b) + c.zext()) } else { a * b + c }
 }
-/// To the range of i32.
-#[inline]
-pub fn sat_i32(n: i64) -> u32 {
-    n.clamp(i32::MIN as i64, i32::MAX as i64) as u32
+/// A signed number to the range of i32.
+#[inline(always)]
+pub fn sat_i32<L: Long>(n: L) -> L::Word {
+    let (lo, limit) = (n.lo(), limit(n.hi()));
+    L::Word::select(lo.sext().eq(n), lo, limit)
 }
-/// To the range of u32.
-#[inline]
-pub fn sat_u32(n: u64) -> u32 {
-    n.min(u32::MAX as u64) as u32
+/// An unsigned number to the range of u32.
+#[inline(always)]
+pub fn sat_u32<L: Long>(n: L) -> L::Word {
+    L::Word::select(n.hi().eq(w(0)), n.lo(), w(!0))
 }
 
 /// Low half, zero-extended.

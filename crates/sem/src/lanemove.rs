@@ -1,10 +1,6 @@
 //! Between lanes and registers: V_READLANE and its like, relative moves, swaps, DPP, and the permutes that only borrow the
 //! data share's crossbar (manual 6.6, 12.12.1, 13.3.9).
 
-use crate::bus::Bus;
-use crate::inst::{Dpp, Inst};
-use crate::operand::Src;
-use crate::state::{State, lanes};
 use wavemill_isa::{Level, Op};
 
 /// What moves.
@@ -52,64 +48,6 @@ pub const fn first_lane(exec: u64) -> u32 {
     exec.trailing_zeros() & 63
 }
 
-/// A register of the file moved by an index; beyond the wave's registers none.
-fn moved(r: u16, index: u32, state: &impl State) -> Option<u16> {
-    let r = r as u64 + index as u64;
-    (r < state.allocation().vgprs as u64).then_some(r as u16)
-}
-
-/// Executes a move.
-pub fn execute<B: Bus>(what: LaneMove, inst: &Inst, state: &mut B) {
-    let exec = state.exec();
-    match what {
-        LaneMove::ReadFirst => {
-            let value = state.lane_source(inst.src[0], first_lane(exec));
-            state.set_sgpr(inst.sdst as u32, value);
-        }
-        LaneMove::Read => {
-            let lane = state.lane_source(inst.src[1], 0) & 63;
-            let value = state.lane_source(inst.src[0], lane);
-            state.set_sgpr(inst.sdst as u32, value);
-        }
-        LaneMove::Write => {
-            let lane = state.lane_source(inst.src[1], 0) & 63;
-            let value = state.lane_source(inst.src[0], 0);
-            state.set_vgpr(inst.dst, lane, value);
-        }
-        LaneMove::Swap => {
-            if let Src::Vgpr(r) = inst.src[0] {
-                for lane in lanes(exec) {
-                    let (a, b) = (state.vgpr(inst.dst, lane), state.vgpr(r, lane));
-                    state.set_vgpr(inst.dst, lane, b);
-                    state.set_vgpr(r, lane, a);
-                }
-            }
-        }
-        LaneMove::Accumulator => {
-            if let Src::Vgpr(r) = inst.src[0] {
-                for lane in lanes(exec) {
-                    let value = state.vgpr(r, lane);
-                    state.set_vgpr(inst.dst, lane, value);
-                }
-            }
-        }
-        LaneMove::Relative { source, destination } => {
-            let m0 = state.m0();
-            let dst = if destination { moved(inst.dst, m0, state) } else { Some(inst.dst) };
-            let src = match inst.src[0] {
-                Src::Vgpr(r) if source => Src::Vgpr(moved(r, m0, state).unwrap_or(0)),
-                src => src,
-            };
-            if let Some(dst) = dst {
-                for lane in lanes(exec) {
-                    let value = state.lane_source(src, lane);
-                    state.set_vgpr(dst, lane, value);
-                }
-            }
-        }
-    }
-}
-
 /// The lane a DPP control reads for lane `n` (manual 13.3.9), or none.
 pub const fn dpp_source(n: u32, control: u16) -> Option<u32> {
     let count = control as u32 & 15;
@@ -136,6 +74,17 @@ pub const fn dpp_source(n: u32, control: u16) -> Option<u32> {
     }
 }
 
+/// DPP: lanes that read source 0 of others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dpp {
+    /// Which.
+    pub control: u16,
+    /// Row mask << 4 | bank mask.
+    pub mask: u8,
+    /// Lanes without a source read zero instead of being off.
+    pub bound: bool,
+}
+
 impl Dpp {
     /// Whether the row and bank masks leave a lane on.
     pub const fn enables(self, lane: u32) -> bool {
@@ -151,10 +100,10 @@ impl Dpp {
 }
 
 /// The lane DS_SWIZZLE_B32 reads for lane `i` (manual 12.12.1). Rotation follows the pseudocode: lanes whose number has
-/// a mask bit keep that bit. FFT and rotation came with GFX9; before, bit 15 alone picks one of the two basic modes.
+/// a mask bit keep that bit. FFT and rotation came with GFX8 (Mesa's README-ISA); before, bit 15 alone picks one of the two basic modes.
 pub fn swizzle_source(i: u32, offset: u32, level: Level) -> u32 {
     let group = i & 0x20;
-    let offset = if level.is_gfx9() || offset & 0x8000 == 0 { offset } else { offset & 0x80ff };
+    let offset = if level.is_vi_plus() || offset & 0x8000 == 0 { offset } else { offset & 0x80ff };
     if offset >= 0xe000 {
         let mask = offset & 31;
         let j = (i & 31).reverse_bits() >> 27;
@@ -174,29 +123,4 @@ pub fn swizzle_source(i: u32, offset: u32, level: Level) -> u32 {
 /// The lane that DS_PERMUTE's and DS_BPERMUTE's address names.
 pub const fn permute_lane(address: u32, offset: u32) -> u32 {
     (address.wrapping_add(offset) / 4) & 63
-}
-
-/// DS_SWIZZLE and DS_BPERMUTE: each active lane gets a datum of the lane `from` names, zero if that is inactive.
-pub fn pull<S: State>(inst: &Inst, data: Src, from: impl Fn(&S, u32) -> u32, state: &mut S) {
-    let exec = state.exec();
-    let source: [u32; 64] = std::array::from_fn(|lane| state.lane(data, 0, lane as u32));
-    let lanes_of: [u32; 64] = std::array::from_fn(|lane| from(state, lane as u32));
-    for lane in lanes(exec) {
-        let s = lanes_of[lane as usize];
-        let value = if exec >> s & 1 != 0 { source[s as usize] } else { 0 };
-        state.set_vgpr(inst.dst, lane, value);
-    }
-}
-
-/// DS_PERMUTE: each active lane's datum goes to the lane its address names.
-pub fn push<S: State>(inst: &Inst, offset: u32, state: &mut S) {
-    let exec = state.exec();
-    let mut out = [0; 64];
-    for lane in lanes(exec) {
-        let to = permute_lane(state.lane(inst.src[0], 0, lane), offset);
-        out[to as usize] = state.lane(inst.src[1], 0, lane);
-    }
-    for lane in lanes(exec) {
-        state.set_vgpr(inst.dst, lane, out[lane as usize]);
-    }
 }

@@ -1,19 +1,20 @@
 //! What an instruction means, written once for every engine.
 //!
-//! [`lanes`] has the values vector instructions work on, [`fp`], [`half`], [`int`], [`cvt`], [`packed`], [`div`],
-//! [`special`], [`misc`] and [`mfma`] the operations, [`soft`] and [`exact`] the arithmetic that hosts lack, [`valu`] and [`compare`] say which instruction is which operation and hand
+//! [`lanes`] has the values vector instructions work on, [`operations`] what can be done with them; [`scalar`] is one lane,
+//! [`lane`] applies meanings to it, [`record`] writes meanings down. [`fp`], [`half`], [`int`], [`cvt`], [`packed`], [`div`],
+//! [`special`], [`misc`] and [`mfma`] are the arithmetic, [`expand`], [`soft`] and [`exact`] what hosts lack of it, [`valu`]
+//! and [`compare`] say which instruction is which and hand
 //! it to an engine's [`Apply`], [`modify`] what modifiers do to operands and results. [`salu`] has the scalar
 //! instructions, [`atomic`] the read-modify-write operations. [`fidelity`] says how well an instruction is known.
 //!
 //! [`inst`] is the decoded instruction, [`resolve`] makes it; [`operand`] says what operand codes name.
 //!
 //! An engine gives its registers and its memory to the other instructions as a [`state::State`] and a [`bus::Bus`], and
-//! [`execute`] does them: [`control`] has program control, [`lanemove`] what moves between lanes, [`smem`], [`share`],
-//! [`transfer`] and [`texel`] move data between registers and memory, [`interp`] interpolates parameters. Where they
-//! move it, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`] and
-//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`memory`] says
-//! what instructions move, [`wait`] which counters they raise, [`gws`] is global wave sync, [`ordered`] whose turn it is to
-//! count; [`raise`] has the exceptions of an instruction, [`trap`] and [`hwreg`] what a wave knows about itself.
+//! [`execute`] does them. What they are to do is in [`control`], [`lanemove`], [`smem`], [`share`], [`memory`], [`mimg`] and
+//! [`interp`]. Where data moves, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`] and
+//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`wait`] says which
+//! counters instructions raise, [`gws`] is global wave sync, [`ordered`] whose turn it is to
+//! count; [`trap`] and [`hwreg`] what a wave knows about itself.
 #![forbid(unsafe_code)]
 
 pub mod address;
@@ -30,6 +31,7 @@ pub mod div;
 pub mod exact;
 pub mod excp;
 pub mod execute;
+pub mod expand;
 pub mod family;
 pub mod fidelity;
 pub mod format;
@@ -41,6 +43,7 @@ pub mod image;
 pub mod inst;
 pub mod int;
 pub mod interp;
+pub mod lane;
 pub mod lanemove;
 pub mod lanes;
 pub mod memory;
@@ -50,9 +53,10 @@ pub mod misc;
 pub mod mode;
 pub mod modify;
 pub mod operand;
+pub mod operations;
 pub mod ordered;
 pub mod packed;
-pub mod raise;
+pub mod record;
 pub mod resolve;
 pub mod salu;
 pub mod sampler;
@@ -62,9 +66,7 @@ pub mod smem;
 pub mod soft;
 pub mod special;
 pub mod state;
-pub mod texel;
 pub mod tiling;
-pub mod transfer;
 pub mod trap;
 pub mod valu;
 pub mod wait;

@@ -171,9 +171,15 @@ pub fn start<W: Word>(sum: Sum, c: W) -> W {
 #[inline(always)]
 pub fn pairs<W: Word>(a: &[W], b: &[W], sum: W) -> W {
     let m = FloatMode::FLUSH;
-    let pair = |k: usize| single::add(single::mul(a[k], b[k], m), single::mul(a[k + 1], b[k + 1], m), m);
-    let group = if a.len() == 4 { single::add(pair(0), pair(2), m) } else { pair(0) };
+    let group = pair(a, b, 0);
+    let group = if a.len() == 4 { single::add(group, pair(a, b, 2), m) } else { group };
     single::add(group, sum, m)
+}
+/// The sum of two products.
+#[inline(always)]
+fn pair<W: Word>(a: &[W], b: &[W], k: usize) -> W {
+    let m = FloatMode::FLUSH;
+    single::add(single::mul(a[k], b[k], m), single::mul(a[k + 1], b[k + 1], m), m)
 }
 
 /// gfx908: products and sum are added without any rounding, then rounded to nearest once; denormals are numbers like

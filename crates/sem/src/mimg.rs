@@ -1,7 +1,8 @@
 //! What an image instruction does, and what its address registers hold (manual 9.3, 9.4).
 
 use crate::atomic::Atomic;
-use wavemill_isa::{Enc, Level, Op, Row};
+use wavemill_isa::encoding::bits;
+use wavemill_isa::{Enc, Inst, Level, Op, Row, flag};
 
 /// What an image instruction does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -123,4 +124,24 @@ pub fn action(row: &Row) -> Option<Action> {
             _ => return None,
         },
     })
+}
+
+/// Components in registers: the mask, of which nothing means the first; a gather has four.
+pub fn data_mask(inst: &Inst) -> u32 {
+    match bits::MIMG_DMASK.get(inst.bits) {
+        _ if inst.row.has(flag::GATHER4) => 15,
+        0 => 1,
+        mask => mask,
+    }
+}
+
+/// Whether data has 16 bits.
+pub fn short_data(inst: &Inst, level: Level) -> bool {
+    level.is_vi_plus() && inst.row.has(flag::D16) && bits::MIMG_D16.get(inst.bits) != 0
+}
+
+/// Registers of an image instruction's data; `packs` where two of 16 bits share one.
+pub fn data_registers(inst: &Inst, level: Level, packs: bool) -> u8 {
+    let n = data_mask(inst).count_ones() as u8;
+    if short_data(inst, level) && packs { n.div_ceil(2) } else { n }
 }

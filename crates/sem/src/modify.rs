@@ -102,8 +102,6 @@ impl Change {
     /// Applies the change to a source's low and high dwords (the high one is only looked at where there is one).
     #[inline(always)]
     pub fn apply<W: Word>(&self, lo: W, hi: W, mode: &Mode) -> (W, W) {
-        let pick = |high: bool| if high { hi } else { lo };
-        let halves = |high: bool| if high { lo.shr(w(16)) } else { lo & w(0xffff) };
         match *self {
             Change::None => (lo, hi),
             Change::Sign { and, xor } => ((lo & w(and)) ^ w(xor), hi),
@@ -113,14 +111,25 @@ impl Change {
                 let field = if signed { top.sar(w(right as u32)) } else { top.shr(w(right as u32)) };
                 ((field & w(and)) ^ w(xor), hi)
             }
-            Change::Halves { low, high, xor } => ((halves(low) | halves(high).shl(w(16))) ^ w(xor), hi),
-            Change::Dwords { low, high, xor } => (pick(low) ^ w(xor[0]), pick(high) ^ w(xor[1])),
+            Change::Halves { low, high, xor } => {
+                ((half_of(lo, low) | half_of(lo, high).shl(w(16))) ^ w(xor), hi)
+            }
+            Change::Dwords { low, high, xor } => {
+                let (first, second) = (if low { hi } else { lo }, if high { hi } else { lo });
+                (first ^ w(xor[0]), second ^ w(xor[1]))
+            }
             Change::Widen { high, flush, and, xor } => {
                 let mode = if flush { mode.half().flushing() } else { mode.half() };
-                ((half::input(halves(high), mode).h2f() & w(and)) ^ w(xor), hi)
+                ((half::input(half_of(lo, high), mode).h2f() & w(and)) ^ w(xor), hi)
             }
         }
     }
+}
+
+/// A half, zero-extended.
+#[inline(always)]
+fn half_of<W: Word>(a: W, high: bool) -> W {
+    if high { a.shr(w(16)) } else { a & w(0xffff) }
 }
 
 /// What becomes of the bits around a partial result.

@@ -17,16 +17,17 @@ pub fn join<W: Word>(lo: W, hi: W) -> W {
 pub fn high<W: Word>(a: W) -> W {
     a.shr(w(16))
 }
-/// Applies a 16-bit operation to both halves.
-#[inline(always)]
-pub fn pk2<W: Word>(a: W, b: W, f: impl Fn(W, W) -> W) -> W {
-    join(f(a & w(0xffff), b & w(0xffff)), f(high(a), high(b)))
+/// An expression of 16-bit operands for both halves of words. (A macro: a closure that is called twice is not compiled into
+/// its caller, and so not for the caller's host.)
+macro_rules! pk {
+    ($($a:ident),* => $e:expr) => {
+        $crate::packed::join(
+            { $(let $a = $a & $crate::lanes::w(0xffff);)* $e },
+            { $(let $a = $crate::packed::high($a);)* $e },
+        )
+    };
 }
-/// Applies a 16-bit operation to both halves.
-#[inline(always)]
-pub fn pk3<W: Word>(a: W, b: W, c: W, f: impl Fn(W, W, W) -> W) -> W {
-    join(f(a & w(0xffff), b & w(0xffff), c & w(0xffff)), f(high(a), high(b), high(c)))
-}
+pub(crate) use pk;
 /// Clamps both f16 halves.
 #[inline(always)]
 pub fn clamp_f16<W: Word>(a: W, clamp: bool, dx10: bool) -> W {
@@ -35,12 +36,13 @@ pub fn clamp_f16<W: Word>(a: W, clamp: bool, dx10: bool) -> W {
 /// V_PK_FMA_F16.
 #[inline(always)]
 pub fn fma_f16<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
-    pk3(a, b, c, |a, b, c| half::fma(a, b, c, m))
+    pk!(a, b, c => half::fma(a, b, c, m))
 }
 /// V_SAT_PK_U8_I16: each signed half to an unsigned byte.
-pub fn sat_pk_u8(a: u32) -> u32 {
-    let sat = |h: u32| (h as u16 as i16).clamp(0, 255) as u32;
-    sat(a) | sat(a >> 16) << 8
+#[inline(always)]
+pub fn sat_pk_u8<W: Word>(a: W) -> W {
+    let (low, high) = (int::i16(a), a.sar(w(16)));
+    low.max_i(w(0)).min_i(w(255)) | high.max_i(w(0)).min_i(w(255)).shl(w(8))
 }
 
 /// V_DOT2_F32_F16 rounds to nearest. gfx90a flushes denormals whatever MODE says (manual 6.4, measured: llvm-project
@@ -49,30 +51,66 @@ pub fn sat_pk_u8(a: u32) -> u32 {
 pub fn dot2_f32_f16<W: Word>(a: W, b: W, c: W, level: Level) -> W {
     let flush = level == Level::Gfx90a;
     let m = if flush { FloatMode::FLUSH } else { FloatMode::IEEE };
-    let wide = |x: W| if flush { half::flush(x).h2f() } else { x.h2f() };
-    let lo = |x: W| wide(x & w(0xffff));
-    let hi = |x: W| wide(high(x));
-    let r = single::fma(hi(a), hi(b), c, m);
-    single::fma(lo(a), lo(b), r, m)
+    let r = single::fma(widened(high(a), flush), widened(high(b), flush), c, m);
+    single::fma(widened(a & w(0xffff), flush), widened(b & w(0xffff), flush), r, m)
+}
+/// An f16 as f32.
+#[inline(always)]
+fn widened<W: Word>(a: W, flush: bool) -> W {
+    if flush { half::flush(a).h2f() } else { a.h2f() }
 }
 
-/// Sum of products of `8`, `4` or `16`-bit fields and an accumulator; `clamp` saturates the end result.
-pub fn dot_i(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
-    let mut sum = c as i32 as i64;
-    for i in (0..32).step_by(bits as usize) {
-        let field = |x: u32| ((x >> i << (32 - bits)) as i32 >> (32 - bits)) as i64;
-        sum += field(a) * field(b);
+/// V_DOT2_I32_I16: products of both halves and an accumulator; `clamp` saturates the end result.
+#[inline(always)]
+pub fn dot2_i16<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
+    if !clamp {
+        return a.dot_i16(b) + c;
     }
-    if clamp { int::sat_i32(sum) } else { sum as u32 }
+    let low = int::i16(a) * int::i16(b);
+    int::sat_i32(low.sext() + (a.sar(w(16)) * b.sar(w(16))).sext() + c.sext())
 }
-/// The unsigned sum of products.
-pub fn dot_u(a: u32, b: u32, c: u32, bits: u32, clamp: bool) -> u32 {
-    let mut sum = c as u64;
-    let mask = (1u64 << bits) - 1;
-    for i in (0..32).step_by(bits as usize) {
-        sum += ((a >> i) as u64 & mask) * ((b >> i) as u64 & mask);
-    }
-    if clamp { int::sat_u32(sum) } else { sum as u32 }
+/// V_DOT2_U32_U16.
+#[inline(always)]
+pub fn dot2_u16<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
+    let (low, high) = (int::u16(a) * int::u16(b), high(a) * high(b));
+    if clamp { int::sat_u32(low.zext() + high.zext() + c.zext()) } else { low + high + c }
+}
+/// Sum of the products of four signed bytes.
+#[inline(always)]
+fn bytes_i<W: Word>(a: W, b: W) -> W {
+    let odd = a.shr(w(8)).sext_even_bytes().dot_i16(b.shr(w(8)).sext_even_bytes());
+    a.sext_even_bytes().dot_i16(b.sext_even_bytes()) + odd
+}
+/// Sum of the products of four unsigned bytes.
+#[inline(always)]
+fn bytes_u<W: Word>(a: W, b: W) -> W {
+    let even = w(0x00ff_00ff);
+    (a & even).dot_i16(b & even) + (a.shr(w(8)) & even).dot_i16(b.shr(w(8)) & even)
+}
+/// V_DOT4_I32_I8.
+#[inline(always)]
+pub fn dot4_i8<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
+    int::add_i32(bytes_i(a, b), c, clamp)
+}
+/// V_DOT4_U32_U8.
+#[inline(always)]
+pub fn dot4_u8<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
+    int::add_u32(bytes_u(a, b), c, clamp)
+}
+/// V_DOT8_I32_I4.
+#[inline(always)]
+pub fn dot8_i4<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
+    // At the top of bytes, fields are sixteen times as large, and their products 256 times.
+    let odd = w(0xf0f0_f0f0);
+    let sum = bytes_i(a.shl(w(4)) & odd, b.shl(w(4)) & odd) + bytes_i(a & odd, b & odd);
+    int::add_i32(sum.sar(w(8)), c, clamp)
+}
+/// V_DOT8_U32_U4.
+#[inline(always)]
+pub fn dot8_u4<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
+    let even = w(0x0f0f_0f0f);
+    let sum = bytes_u(a & even, b & even) + bytes_u(a.shr(w(4)) & even, b.shr(w(4)) & even);
+    int::add_u32(sum, c, clamp)
 }
 
 /// V_FMA_MIX_F32 on operands already widened to f32; V_MAD_MIX_F32 of gfx900 rounds twice and flushes.

@@ -4,7 +4,7 @@
 //! directed rounding, conversions between formats, and fused operations on hosts without them.
 
 /// Round modes, as MODE.FP_ROUND numbers them (manual 6.4).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Round {
     /// To nearest, ties to even.
@@ -47,7 +47,8 @@ pub const F32: Format = Format { fraction: 23, exponent: 8 };
 pub const F64: Format = Format { fraction: 52, exponent: 11 };
 
 impl Format {
-    const fn bias(self) -> i32 {
+    /// What the exponent field of one is.
+    pub const fn bias(self) -> i32 {
         (1 << (self.exponent - 1)) - 1
     }
     const fn max_exponent(self) -> u64 {

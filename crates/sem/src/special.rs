@@ -1,253 +1,251 @@
 //! Functions the hardware only bounds: reciprocals, roots, powers, logarithms, sines. Ours are within its bound, use
-//! nothing but IEEE sums, products, quotients and roots in f64, and so give the same bits on every host.
+//! nothing but IEEE sums, products, quotients and roots, most of them in f64, and so give the same bits on every host.
 
-use crate::half::HalfMode;
+use crate::fp::{double, single};
+use crate::half::{self, HalfMode};
+use crate::lanes::{Long, Mask, Word, d, w};
 use crate::mode::FloatMode;
-use crate::soft::{F16, F32, F64};
+use std::f64::consts::{LN_2, LOG2_E, PI, SQRT_2};
 
-const NAN32: u32 = F32.default_nan() as u32;
-const NAN64: u64 = F64.default_nan();
-
-fn input(a: u32, m: FloatMode) -> u32 {
-    if m.flush_in { F32.flush(a as u64) as u32 } else { a }
-}
-/// Denormals count as zero (manual 12.8: "denormals are flushed").
-fn ftz(a: u32) -> f64 {
-    f32::from_bits(F32.flush(a as u64) as u32) as f64
-}
-/// To f32, with denormal results flushed; a NaN operand wins.
-fn out(a: u32, r: f64, flush: bool) -> u32 {
-    if F32.is_nan(a as u64) {
-        return a | 0x40_0000;
-    }
-    if r.is_nan() {
-        return NAN32;
-    }
-    let bits = (r as f32).to_bits();
-    if flush { F32.flush(bits as u64) as u32 } else { bits }
-}
+/// These functions of f32 take denormal operands as zeros and flush denormal results (manual 12.8), whatever MODE says.
+const FLUSH: FloatMode = FloatMode::FLUSH;
 
 /// V_RCP_F32.
-pub fn rcp_f32(a: u32) -> u32 {
-    out(a, 1.0 / ftz(a), true)
+#[inline(always)]
+pub fn rcp_f32<W: Word>(a: W) -> W {
+    single::unary(a, w::<W>(1f32.to_bits()).fdiv(single::input(a, FLUSH)), FLUSH)
 }
 /// V_RSQ_F32; rsq(-0) is -inf.
-pub fn rsq_f32(a: u32) -> u32 {
-    let x = ftz(a);
-    out(a, if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() }, true)
+#[inline(always)]
+pub fn rsq_f32<W: Word>(a: W) -> W {
+    single::unary(a, rsq(single::input(a, FLUSH).f2d()).d2f(), FLUSH)
 }
 /// V_SQRT_F32.
-pub fn sqrt_f32(a: u32) -> u32 {
-    out(a, ftz(a).sqrt(), true)
+#[inline(always)]
+pub fn sqrt_f32<W: Word>(a: W) -> W {
+    single::unary(a, single::input(a, FLUSH).fsqrt(), FLUSH)
 }
-/// 2ˣ for |x| ≤ ½.
-fn exp2_poly(r: f64) -> f64 {
-    // e^(r ln 2) as a Taylor sum; the ninth power of 0.35 over 9! is below 2⁻³⁰ of an f32 ulp.
-    let t = r * std::f64::consts::LN_2;
-    let mut s = 1.0;
-    let mut n = 11.0;
-    while n > 0.0 {
-        s = 1.0 + s * t / n;
-        n -= 1.0;
+#[inline(always)]
+fn rsq<L: Long>(x: L) -> L {
+    d::<L>(1.0).fdiv(x.fsqrt())
+}
+
+/// 1/n! for n from 0: e^t as a Taylor sum.
+const EXPONENTIAL: [f64; 12] = {
+    let mut c = [1.0; 12];
+    let mut factorial = 1.0;
+    let mut n = 1;
+    while n < 12 {
+        factorial *= n as f64;
+        c[n] = 1.0 / factorial;
+        n += 1;
+    }
+    c
+};
+/// (-1)ⁿ/(2n+1)! for n from 0: sin t/t as a Taylor sum in t². (The next would be below half an
+/// ulp of f64 at ½π.)
+const SINE: [f64; 10] = {
+    let mut c = [1.0; 10];
+    let mut factorial = 1.0;
+    let mut n = 1;
+    while n < 10 {
+        factorial *= ((2 * n) * (2 * n + 1)) as f64;
+        c[n] = if n % 2 == 0 { 1.0 / factorial } else { -1.0 / factorial };
+        n += 1;
+    }
+    c
+};
+/// 1/(2n+1) for n from 0: artanh s/s as a Taylor sum in s².
+const ARTANH: [f64; 11] = {
+    let mut c = [1.0; 11];
+    let mut n = 1;
+    while n < 11 {
+        c[n] = 1.0 / (2 * n + 1) as f64;
+        n += 1;
+    }
+    c
+};
+/// The sum of coefficients times powers of `x`. Products and sums are rounded each: not every host has fused ones.
+#[inline(always)]
+fn polynomial<L: Long, const N: usize>(coefficients: &[f64; N], x: L) -> L {
+    let mut s: L = d(coefficients[N - 1]);
+    for &c in coefficients[..N - 1].iter().rev() {
+        s = s.fmul(x).fadd(d(c));
     }
     s
 }
-/// 2ˣ.
-fn exp2(x: f64) -> f64 {
-    if x.is_nan() {
-        return x;
-    }
-    if x >= 1100.0 {
-        return f64::INFINITY;
-    }
-    if x <= -1100.0 {
-        return 0.0;
-    }
-    let n = x.round_ties_even();
-    let p = exp2_poly(x - n);
-    // Two steps, so that no factor leaves f64's range.
-    let half = (n / 2.0).trunc();
-    let pow = |e: f64| f64::from_bits(((e as i64 + 1023) as u64) << 52);
-    p * pow(half) * pow(n - half)
+
+/// 2ˣ for |x| below 1,000; a NaN stays one.
+#[inline(always)]
+fn exp2<L: Long>(x: L) -> L {
+    let n = x.frint();
+    // The twelfth power of ½ ln 2 over 12! is below 2⁻²² of an f32 ulp.
+    let s = polynomial(&EXPONENTIAL, x.fsub(n).fmul(d(LN_2)));
+    let power = (n.d2i() + w(1023)).zext().shl(w(52));
+    s.fmul(power)
+}
+/// The largest and smallest powers anybody asks for, f32's and f16's range being much smaller.
+#[inline(always)]
+fn power<W: Word>(x: W) -> W::Long {
+    let limit = w::<W>(200f32.to_bits());
+    let x = W::select(limit.flt(x), limit, x);
+    let x = W::select(x.flt(single::neg(limit)), single::neg(limit), x);
+    exp2(x.f2d())
 }
 /// V_EXP_F32.
-pub fn exp_f32(a: u32) -> u32 {
-    out(a, exp2(ftz(a)), true)
+#[inline(always)]
+pub fn exp_f32<W: Word>(a: W) -> W {
+    single::unary(a, power(single::input(a, FLUSH)).d2f(), FLUSH)
 }
-/// Base-2 logarithm of a positive, finite number that is normal in f64.
-fn log2_finite(x: f64) -> f64 {
-    let bits = x.to_bits();
-    let mut e = ((bits >> 52) & 0x7ff) as i64 - 1023;
-    let mut m = f64::from_bits(bits & 0x000f_ffff_ffff_ffff | 0x3ff0_0000_0000_0000);
-    if m > std::f64::consts::SQRT_2 {
-        m *= 0.5;
-        e += 1;
-    }
-    let s = (m - 1.0) / (m + 1.0);
-    let q = s * s;
-    let mut sum = 0.0;
-    let mut n = 21.0;
-    while n > 0.0 {
-        sum = sum * q + 1.0 / n;
-        n -= 2.0;
-    }
-    e as f64 + 2.0 * s * sum * std::f64::consts::LOG2_E
-}
-fn log2(x: f64) -> f64 {
-    if x == 0.0 {
-        f64::NEG_INFINITY
-    } else if x < 0.0 || x.is_nan() {
-        f64::NAN
-    } else if x == f64::INFINITY {
-        x
-    } else {
-        log2_finite(x)
-    }
+/// Base-2 logarithm; operands are zeros or normal in f64.
+#[inline(always)]
+fn log2<L: Long>(x: L) -> L {
+    let fraction = L::splat((1 << 52) - 1);
+    let m = (x & fraction) | d(1.0);
+    let above = d::<L>(SQRT_2).flt(m);
+    let m = L::select(above, m.fmul(d(0.5)), m);
+    let e = (x.hi().shr(w(20)) & w(0x7ff)) - L::Word::select(above, w(1022), w(1023));
+    let s = m.fsub(d(1.0)).fdiv(m.fadd(d(1.0)));
+    let sum = polynomial(&ARTANH, s.fmul(s));
+    let r = e.i2d().fadd(d::<L>(2.0).fmul(s).fmul(sum).fmul(d(LOG2_E)));
+    let inf = d(f64::INFINITY);
+    let r = L::select(x.eq(inf), inf, r);
+    // Negative numbers, and NaNs, have none.
+    let r = L::select(d::<L>(0.0).flt(x), r, d(f64::NAN));
+    L::select(x.feq(d(0.0)), d(f64::NEG_INFINITY), r)
 }
 /// V_LOG_F32.
-pub fn log_f32(a: u32) -> u32 {
-    out(a, log2(ftz(a)), true)
+#[inline(always)]
+pub fn log_f32<W: Word>(a: W) -> W {
+    single::unary(a, log2(single::input(a, FLUSH).f2d()).d2f(), FLUSH)
 }
-/// sin 2πx for a finite x.
-fn sin_turns(x: f64) -> f64 {
-    // f32 operands are exact here: the reduction has no error.
-    let mut r = x - x.round_ties_even();
-    if r > 0.25 {
-        r = 0.5 - r;
-    } else if r < -0.25 {
-        r = -0.5 - r;
-    }
-    let t = r * (2.0 * std::f64::consts::PI);
-    let q = t * t;
-    let mut s = 1.0;
-    let mut n = 20.0;
-    while n > 0.0 {
-        s = 1.0 - q * s / (n * (n + 1.0));
-        n -= 2.0;
-    }
-    t * s
+/// The part of a number of turns that is left without whole ones: -½ to ½. f32 operands are exact here: the reduction
+/// has no error. Infinities become NaNs.
+#[inline(always)]
+fn part<L: Long>(x: L) -> L {
+    x.fsub(x.frint())
+}
+/// sin 2πr for -½ ≤ r ≤ ½.
+#[inline(always)]
+fn sin_turns<L: Long>(r: L) -> L {
+    let r = L::select(d::<L>(0.25).flt(r), d::<L>(0.5).fsub(r), r);
+    let r = L::select(r.flt(d(-0.25)), d::<L>(-0.5).fsub(r), r);
+    let t = r.fmul(d(2.0 * PI));
+    t.fmul(polynomial(&SINE, t.fmul(t)))
+}
+/// The sine of a number of turns; that of a zero is the zero.
+#[inline(always)]
+fn sin<L: Long>(x: L) -> L {
+    L::select(x.feq(d(0.0)), x, sin_turns(part(x)))
+}
+#[inline(always)]
+fn cos<L: Long>(x: L) -> L {
+    sin_turns(d::<L>(0.25).fsub(double::abs(part(x))))
 }
 /// V_SIN_F32: the operand counts turns. Denormals go as the mode says.
-pub fn sin_f32(a: u32, m: FloatMode) -> u32 {
-    let a = input(a, m);
-    let x = f32::from_bits(a) as f64;
-    let r = if x == 0.0 {
-        x
-    } else if x.is_finite() {
-        sin_turns(x)
-    } else {
-        f64::NAN
-    };
-    out(a, r, m.flush_out)
+#[inline(always)]
+pub fn sin_f32<W: Word>(a: W, m: FloatMode) -> W {
+    let a = single::input(a, m);
+    single::unary(a, sin(a.f2d()).d2f(), m)
 }
 /// V_COS_F32.
-pub fn cos_f32(a: u32, m: FloatMode) -> u32 {
-    let a = input(a, m);
-    let x = f32::from_bits(a) as f64;
-    let r = if x.is_finite() {
-        let r = (x - x.round_ties_even()).abs();
-        sin_turns(0.25 - r)
-    } else {
-        f64::NAN
-    };
-    out(a, r, m.flush_out)
+#[inline(always)]
+pub fn cos_f32<W: Word>(a: W, m: FloatMode) -> W {
+    let a = single::input(a, m);
+    single::unary(a, cos(a.f2d()).d2f(), m)
 }
 
-/// A function of f64, denormals as the mode says; a NaN operand wins.
-fn double(a: u64, m: FloatMode, f: impl Fn(f64) -> f64) -> u64 {
-    let a = if m.flush_in { F64.flush(a) } else { a };
-    let r = f(f64::from_bits(a));
-    if F64.is_nan(a) {
-        a | F64.quiet()
-    } else if r.is_nan() {
-        NAN64
-    } else if m.flush_out {
-        F64.flush(r.to_bits())
-    } else {
-        r.to_bits()
-    }
-}
 /// V_RCP_F64.
-pub fn rcp_f64(a: u64, m: FloatMode) -> u64 {
-    double(a, m, |x| 1.0 / x)
+#[inline(always)]
+pub fn rcp_f64<L: Long>(a: L, m: FloatMode) -> L {
+    let a = double::input(a, m);
+    double::unary(a, d::<L>(1.0).fdiv(a), m)
 }
 /// V_RSQ_F64.
-pub fn rsq_f64(a: u64, m: FloatMode) -> u64 {
-    double(a, m, |x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
+#[inline(always)]
+pub fn rsq_f64<L: Long>(a: L, m: FloatMode) -> L {
+    let a = double::input(a, m);
+    double::unary(a, rsq(a), m)
 }
 /// V_SQRT_F64.
-pub fn sqrt_f64(a: u64, m: FloatMode) -> u64 {
-    double(a, m, f64::sqrt)
+#[inline(always)]
+pub fn sqrt_f64<L: Long>(a: L, m: FloatMode) -> L {
+    let a = double::input(a, m);
+    double::unary(a, a.fsqrt(), m)
 }
 
-/// An f16 function by its f64 twin: 0.51 ULP, denormals and overflow as the mode says. An infinity is exact where the
-/// operand is infinite or the function has a pole.
-fn half(a: u32, m: HalfMode, f: impl Fn(f64) -> f64) -> u32 {
-    let a = a as u64 & 0xffff;
-    let h = if m.float.flush_in { F16.flush(a) } else { a } as u32;
-    if F16.is_nan(h as u64) {
-        return h | 0x200;
-    }
-    let r = f(f32::from_bits(crate::soft::h2f(h)) as f64);
-    if r.is_nan() {
-        return F16.default_nan() as u32;
-    }
-    let bits = crate::soft::convert(F64, F16, r.to_bits(), crate::soft::Round::Nearest) as u32;
-    if m.ovfl && bits & 0x7fff == 0x7c00 && r.is_finite() {
-        return bits - 1;
-    }
-    if m.float.flush_out { F16.flush(bits as u64) as u32 } else { bits }
+// f16 functions by their f64 twins: 0.51 ULP, to nearest, denormals and overflow as the mode says.
+
+/// Infinite operands.
+#[inline(always)]
+fn infinite<W: Word>(a: W) -> W::Mask {
+    (a & w(0x7fff)).eq(w(0x7c00))
+}
+/// Zeros.
+#[inline(always)]
+fn zero<W: Word>(a: W) -> W::Mask {
+    (a & w(0x7fff)).eq(w(0))
 }
 /// V_RCP_F16.
-pub fn rcp_f16(a: u32, m: HalfMode) -> u32 {
-    half(a, m, |x| 1.0 / x)
+#[inline(always)]
+pub fn rcp_f16<W: Word>(a: W, m: HalfMode) -> W {
+    let a = half::input(a, m);
+    let r = d::<W::Long>(1.0).fdiv(a.h2f().f2d());
+    half::finish(a, half::from_f64(r), zero(a), m)
 }
 /// V_SQRT_F16.
-pub fn sqrt_f16(a: u32, m: HalfMode) -> u32 {
-    half(a, m, f64::sqrt)
+#[inline(always)]
+pub fn sqrt_f16<W: Word>(a: W, m: HalfMode) -> W {
+    let a = half::input(a, m);
+    half::finish(a, half::from_f64(a.h2f().f2d().fsqrt()), infinite(a), m)
 }
 /// V_RSQ_F16.
-pub fn rsq_f16(a: u32, m: HalfMode) -> u32 {
-    half(a, m, |x| if x == 0.0 { 1.0 / x } else { 1.0 / x.sqrt() })
+#[inline(always)]
+pub fn rsq_f16<W: Word>(a: W, m: HalfMode) -> W {
+    let a = half::input(a, m);
+    half::finish(a, half::from_f64(rsq(a.h2f().f2d())), zero(a), m)
 }
 /// V_EXP_F16.
-pub fn exp_f16(a: u32, m: HalfMode) -> u32 {
-    // A finite power too large for f64 is as finite as the others.
-    half(a, m, |x| exp2(if x.is_finite() { x.min(1000.0) } else { x }))
+#[inline(always)]
+pub fn exp_f16<W: Word>(a: W, m: HalfMode) -> W {
+    let a = half::input(a, m);
+    half::finish(a, half::from_f64(power(a.h2f())), infinite(a), m)
 }
 /// V_LOG_F16.
-pub fn log_f16(a: u32, m: HalfMode) -> u32 {
-    half(a, m, log2)
+#[inline(always)]
+pub fn log_f16<W: Word>(a: W, m: HalfMode) -> W {
+    let a = half::input(a, m);
+    half::finish(a, half::from_f64(log2(a.h2f().f2d())), infinite(a) | zero(a), m)
 }
 /// V_SIN_F16.
-pub fn sin_f16(a: u32, m: HalfMode) -> u32 {
-    half(a, m, |x| {
-        if x == 0.0 {
-            x
-        } else if x.is_finite() {
-            sin_turns(x)
-        } else {
-            f64::NAN
-        }
-    })
+#[inline(always)]
+pub fn sin_f16<W: Word>(a: W, m: HalfMode) -> W {
+    let a = half::input(a, m);
+    half::finish(a, half::from_f64(sin(a.h2f().f2d())), Mask::zeros(), m)
 }
 /// V_COS_F16.
-pub fn cos_f16(a: u32, m: HalfMode) -> u32 {
-    half(a, m, |x| if x.is_finite() { sin_turns(0.25 - (x - x.round_ties_even()).abs()) } else { f64::NAN })
+#[inline(always)]
+pub fn cos_f16<W: Word>(a: W, m: HalfMode) -> W {
+    let a = half::input(a, m);
+    half::finish(a, half::from_f64(cos(a.h2f().f2d())), Mask::zeros(), m)
 }
 /// The clamp variants of GFX6 and GFX7: infinities become the largest numbers.
-pub fn clamp_inf_f32(r: u32) -> u32 {
-    if r & 0x7fff_ffff == 0x7f80_0000 { r - 1 } else { r }
+#[inline(always)]
+pub fn clamp_inf_f32<W: Word>(r: W) -> W {
+    W::select((r & w(0x7fff_ffff)).eq(w(0x7f80_0000)), r - w(1), r)
 }
 /// The same in double precision.
-pub fn clamp_inf_f64(r: u64) -> u64 {
-    if r & !F64.sign() == F64.infinity() { r - 1 } else { r }
+#[inline(always)]
+pub fn clamp_inf_f64<L: Long>(r: L) -> L {
+    L::select(double::abs(r).eq(d(f64::INFINITY)), r - L::splat(1), r)
 }
 /// The legacy variants of GFX6 and GFX7: infinities become zeros.
-pub fn legacy_inf_f32(r: u32) -> u32 {
-    if r & 0x7fff_ffff == 0x7f80_0000 { r & 0x8000_0000 } else { r }
+#[inline(always)]
+pub fn legacy_inf_f32<W: Word>(r: W) -> W {
+    W::select((r & w(0x7fff_ffff)).eq(w(0x7f80_0000)), r & w(0x8000_0000), r)
 }
 /// V_LOG_CLAMP_F32: the pole at zero becomes the lowest number; an infinite operand's logarithm stays.
-pub fn clamp_pole_f32(r: u32) -> u32 {
-    if r == 0xff80_0000 { r - 1 } else { r }
+#[inline(always)]
+pub fn clamp_pole_f32<W: Word>(r: W) -> W {
+    W::select(r.eq(w(0xff80_0000)), w(0xff7f_ffff), r)
 }

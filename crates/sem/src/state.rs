@@ -1,12 +1,53 @@
 //! A wave's registers, as an engine gives them to the meanings that read and write them.
 
-use crate::address::Apertures;
 use crate::hwreg::{mode, status};
-use crate::inst::{Allocation, Inst};
 use crate::mode::Mode;
 use crate::operand::Src;
 use crate::trap::Cause;
 use wavemill_isa::{Level, regs};
+
+/// The registers a wave has, and may write.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Allocation {
+    /// Vector registers v0 up, accumulators not counted (on gfx90a: those below the accumulators).
+    pub vgprs: u16,
+    /// Accumulation registers a0 up: their own file on gfx908, the upper part of the one file on gfx90a.
+    pub agprs: u16,
+    /// Scalar registers, VCC and the like included. More than there can be means all of them.
+    pub sgprs: u8,
+    /// The wave is in its trap handler, whose registers it may write.
+    pub privileged: bool,
+}
+
+impl Allocation {
+    /// SGPRs that can be named sN: at most 104 before GFX8, 102 since.
+    pub fn named_sgprs(&self, level: Level) -> u8 {
+        self.sgprs.min(named_sgprs(level))
+    }
+
+    /// The register behind the file that catches writes to registers a wave does not have (manual 6.2.3). Engines have
+    /// [`SPARE`] of them.
+    pub fn spare(&self) -> u16 {
+        self.vgprs + self.agprs
+    }
+}
+
+/// SGPRs that can be named sN.
+pub const fn named_sgprs(level: Level) -> u8 {
+    if level.is_vi_plus() { 102 } else { 104 }
+}
+
+/// Registers behind the file that catch writes to registers a wave does not have.
+pub const SPARE: usize = 32;
+
+/// Where LDS and private memory appear in the flat address space: addresses with the same upper half.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Apertures {
+    /// First address of LDS.
+    pub shared: u64,
+    /// First address of private memory.
+    pub private: u64,
+}
 
 /// The registers of a wave, and what the hardware knows about it.
 pub trait State {
@@ -119,14 +160,6 @@ pub trait State {
     /// The wave is in its trap handler.
     fn privileged(&self) -> bool {
         self.status() & status::PRIV != 0
-    }
-    /// The instruction with M0's index added to the registers it applies to, if MODE says so.
-    #[inline]
-    fn indexed(&self, inst: &Inst) -> Inst {
-        match self.mode() & mode::GPR_IDX_EN {
-            0 => *inst,
-            _ => inst.indexed(self.m0(), self.allocation()),
-        }
     }
     /// FLAT_SCRATCH, which moved between GFX7 and GFX8.
     fn flat_scratch(&self) -> u64 {

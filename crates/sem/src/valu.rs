@@ -4,18 +4,20 @@
 //! for those it does not have. Instructions that are about registers rather than values (V_READLANE, V_SWAP, MFMA …)
 //! are the engines' business. 16-bit operands come in the low half; results are in the low half, the rest zero.
 
+// Meanings are closures of their own, called in one place each, so that every one is compiled into its place.
+#![allow(clippy::redundant_closure)]
+
 use crate::apply::{Apply, Context};
 use crate::fp::{double as d, single as s};
 use crate::half::HalfMode;
 use crate::lanes::{Long, Word, w};
 use crate::mode::FloatMode;
+use crate::packed::pk;
 use crate::soft::Round;
 use crate::{cvt, div, half as h, int, misc, packed, special};
 use wavemill_isa::Op;
 
 /// The instructions compilers use most, each a few host instructions for all lanes: engines may keep them close together.
-/// Meanings are closures of their own, called in one place each, so that every one is compiled into its place.
-#[allow(clippy::redundant_closure)]
 #[inline(always)]
 pub fn common<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
@@ -140,85 +142,77 @@ pub fn common<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     Some(match op {
-        Op::v_bfrev_b32 => k.w_w(|a| a.map1(u32::reverse_bits)),
-        Op::v_ffbh_u32 => k.w_w(|a| a.map1(misc::ffbh_u32)),
-        Op::v_ffbl_b32 => k.w_w(|a| a.map1(misc::ffbl)),
-        Op::v_ffbh_i32 => k.w_w(|a| a.map1(misc::ffbh_i32)),
-        Op::v_sat_pk_u8_i16 => k.w_w(|a| a.map1(packed::sat_pk_u8)),
-        Op::v_screen_partition_4se_b32 => k.w_w(|a| a.map1(misc::screen_partition)),
+        Op::v_bfrev_b32 => k.w_w(|a| misc::reverse(a)),
+        Op::v_ffbh_u32 => k.w_w(|a| misc::ffbh_u32(a)),
+        Op::v_ffbl_b32 => k.w_w(|a| misc::ffbl(a)),
+        Op::v_ffbh_i32 => k.w_w(|a| misc::ffbh_i32(a)),
+        Op::v_sat_pk_u8_i16 => k.w_w(|a| packed::sat_pk_u8(a)),
+        Op::v_screen_partition_4se_b32 => k.w_w(|a| misc::screen_partition(a)),
 
         Op::v_cvt_f16_f32 => k.w_w(|a| x.f16(h::from_f32(a, &m))),
         Op::v_cvt_f32_f16 => k.w_w(|a| x.f32(h::to_f32(a, &m))),
-        Op::v_cvt_rpi_i32_f32 => k.w_w(|a| a.map1(cvt::rpi)),
-        Op::v_cvt_flr_i32_f32 => k.w_w(|a| a.map1(cvt::flr)),
-        Op::v_cvt_off_f32_i4 => k.w_w(|a| x.f32(a.map1(cvt::off_i4))),
-        Op::v_cvt_i32_f64 => k.l_w(|a| a.narrow1(cvt::i32_f64)),
-        Op::v_cvt_u32_f64 => k.l_w(|a| a.narrow1(cvt::u32_f64)),
-        Op::v_cvt_f64_i32 => k.w_l(|a| x.f64(a.widen1(cvt::f64_i32))),
-        Op::v_cvt_f64_u32 => k.w_l(|a| x.f64(a.widen1(cvt::f64_u32))),
-        Op::v_cvt_f32_f64 => k.l_w(|a| x.f32(a.narrow1(|a| cvt::f32_f64(a, &m)))),
-        Op::v_cvt_f64_f32 => k.w_l(|a| x.f64(a.widen1(|a| cvt::f64_f32(a, &m)))),
-        Op::v_cvt_f16_u16 => k.w_w(|a| x.f16(a.map1(|a| cvt::f16_int(a, false, &m)))),
-        Op::v_cvt_f16_i16 => k.w_w(|a| x.f16(a.map1(|a| cvt::f16_int(a, true, &m)))),
-        Op::v_cvt_u16_f16 => k.w_w(|a| a.map1(cvt::u16_f16)),
-        Op::v_cvt_i16_f16 => k.w_w(|a| a.map1(cvt::i16_f16)),
-        Op::v_cvt_norm_i16_f16 => {
-            k.w_w(|a| h::input(a, m.half()).h2f().map1(|a| cvt::snorm16(a, m.f64.round)))
-        }
-        Op::v_cvt_norm_u16_f16 => {
-            k.w_w(|a| h::input(a, m.half()).h2f().map1(|a| cvt::unorm16(a, m.f64.round)))
-        }
+        Op::v_cvt_rpi_i32_f32 => k.w_w(|a| cvt::rpi(a)),
+        Op::v_cvt_flr_i32_f32 => k.w_w(|a| cvt::flr(a)),
+        Op::v_cvt_off_f32_i4 => k.w_w(|a| x.f32(cvt::off_i4(a))),
+        Op::v_cvt_i32_f64 => k.l_w(|a| a.d2i()),
+        Op::v_cvt_u32_f64 => k.l_w(|a| a.d2u()),
+        Op::v_cvt_f64_i32 => k.w_l(|a| x.f64(a.i2d())),
+        Op::v_cvt_f64_u32 => k.w_l(|a| x.f64(a.u2d())),
+        Op::v_cvt_f32_f64 => k.l_w(|a| x.f32(cvt::f32_f64(a, &m))),
+        Op::v_cvt_f64_f32 => k.w_l(|a| x.f64(cvt::f64_f32(a, &m))),
+        Op::v_cvt_f16_u16 => k.w_w(|a| x.f16(cvt::f16_int(a, false, &m))),
+        Op::v_cvt_f16_i16 => k.w_w(|a| x.f16(cvt::f16_int(a, true, &m))),
+        Op::v_cvt_u16_f16 => k.w_w(|a| cvt::u16_f16(a)),
+        Op::v_cvt_i16_f16 => k.w_w(|a| cvt::i16_f16(a)),
+        Op::v_cvt_norm_i16_f16 => k.w_w(|a| cvt::snorm16(h::input(a, m.half()).h2f(), m.f64.round)),
+        Op::v_cvt_norm_u16_f16 => k.w_w(|a| cvt::unorm16(h::input(a, m.half()).h2f(), m.f64.round)),
 
-        Op::v_trunc_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::trunc))),
-        Op::v_ceil_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::ceil))),
-        Op::v_rndne_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::round_ties_even))),
-        Op::v_floor_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, f64::floor))),
+        Op::v_trunc_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, |a| a.ftrunc()))),
+        Op::v_ceil_f64 => k.l_l(|a| x.f64(cvt::ceil_f64(a, m.f64))),
+        Op::v_rndne_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, |a| a.frint()))),
+        Op::v_floor_f64 => k.l_l(|a| x.f64(cvt::round_f64(a, m.f64, |a| a.ffloor()))),
         Op::v_fract_f64 => k.l_l(|a| x.f64(cvt::fract_f64(a, m.f64, x.level))),
-        Op::v_trunc_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.ftrunc()))),
-        Op::v_ceil_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| s::neg(s::neg(a).ffloor())))),
-        Op::v_rndne_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.frint()))),
-        Op::v_floor_f16 => k.w_w(|a| x.f16(h::through_f32(a, m.half(), |a| a.ffloor()))),
+        Op::v_trunc_f16 => k.w_w(|a| x.f16(h::trunc(a, m.half()))),
+        Op::v_ceil_f16 => k.w_w(|a| x.f16(h::ceil(a, m.half()))),
+        Op::v_rndne_f16 => k.w_w(|a| x.f16(h::rndne(a, m.half()))),
+        Op::v_floor_f16 => k.w_w(|a| x.f16(h::floor(a, m.half()))),
         Op::v_fract_f16 => k.w_w(|a| {
-            let floor = h::through_f32(a, m.half(), |a| a.ffloor());
+            let floor = h::floor(a, m.half());
             let r = h::sub(a, floor, m.half());
             x.f16(K::W::select(r.eq(w(0x3c00)), w(0x3bff), r))
         }),
 
-        Op::v_exp_f32 | Op::v_exp_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::exp_f32))),
-        Op::v_log_f32 | Op::v_log_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::log_f32))),
-        Op::v_log_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::log_f32).map1(special::clamp_pole_f32))),
-        Op::v_rcp_f32 | Op::v_rcp_iflag_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32))),
-        Op::v_rcp_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32).map1(special::clamp_inf_f32))),
-        Op::v_rcp_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::rcp_f32).map1(special::legacy_inf_f32))),
-        Op::v_rsq_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32))),
-        Op::v_rsq_clamp_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32).map1(special::clamp_inf_f32))),
-        Op::v_rsq_legacy_f32 => k.w_w(|a| x.f32(a.map1(special::rsq_f32).map1(special::legacy_inf_f32))),
-        Op::v_sqrt_f32 => k.w_w(|a| x.f32(a.map1(special::sqrt_f32))),
-        Op::v_sin_f32 => k.w_w(|a| x.f32(a.map1(|a| special::sin_f32(a, m.f32)))),
-        Op::v_cos_f32 => k.w_w(|a| x.f32(a.map1(|a| special::cos_f32(a, m.f32)))),
-        Op::v_rcp_f64 => k.l_l(|a| x.f64(a.map1(|a| special::rcp_f64(a, m.f64)))),
-        Op::v_rcp_clamp_f64 => {
-            k.l_l(|a| x.f64(a.map1(|a| special::rcp_f64(a, m.f64)).map1(special::clamp_inf_f64)))
-        }
-        Op::v_rsq_f64 => k.l_l(|a| x.f64(a.map1(|a| special::rsq_f64(a, m.f64)))),
-        Op::v_rsq_clamp_f64 => {
-            k.l_l(|a| x.f64(a.map1(|a| special::rsq_f64(a, m.f64)).map1(special::clamp_inf_f64)))
-        }
-        Op::v_sqrt_f64 => k.l_l(|a| x.f64(a.map1(|a| special::sqrt_f64(a, m.f64)))),
-        Op::v_rcp_f16 => k.w_w(|a| x.f16(a.map1(|a| special::rcp_f16(a, m.half())))),
-        Op::v_sqrt_f16 => k.w_w(|a| x.f16(a.map1(|a| special::sqrt_f16(a, m.half())))),
-        Op::v_rsq_f16 => k.w_w(|a| x.f16(a.map1(|a| special::rsq_f16(a, m.half())))),
-        Op::v_log_f16 => k.w_w(|a| x.f16(a.map1(|a| special::log_f16(a, m.half())))),
-        Op::v_exp_f16 => k.w_w(|a| x.f16(a.map1(|a| special::exp_f16(a, m.half())))),
-        Op::v_sin_f16 => k.w_w(|a| x.f16(a.map1(|a| special::sin_f16(a, m.half())))),
-        Op::v_cos_f16 => k.w_w(|a| x.f16(a.map1(|a| special::cos_f16(a, m.half())))),
+        Op::v_exp_f32 | Op::v_exp_legacy_f32 => k.w_w(|a| x.f32(special::exp_f32(a))),
+        Op::v_log_f32 | Op::v_log_legacy_f32 => k.w_w(|a| x.f32(special::log_f32(a))),
+        Op::v_log_clamp_f32 => k.w_w(|a| x.f32(special::clamp_pole_f32(special::log_f32(a)))),
+        Op::v_rcp_f32 | Op::v_rcp_iflag_f32 => k.w_w(|a| x.f32(special::rcp_f32(a))),
+        Op::v_rcp_clamp_f32 => k.w_w(|a| x.f32(special::clamp_inf_f32(special::rcp_f32(a)))),
+        Op::v_rcp_legacy_f32 => k.w_w(|a| x.f32(special::legacy_inf_f32(special::rcp_f32(a)))),
+        Op::v_rsq_f32 => k.w_w(|a| x.f32(special::rsq_f32(a))),
+        Op::v_rsq_clamp_f32 => k.w_w(|a| x.f32(special::clamp_inf_f32(special::rsq_f32(a)))),
+        Op::v_rsq_legacy_f32 => k.w_w(|a| x.f32(special::legacy_inf_f32(special::rsq_f32(a)))),
+        Op::v_sqrt_f32 => k.w_w(|a| x.f32(special::sqrt_f32(a))),
+        Op::v_sin_f32 => k.w_w(|a| x.f32(special::sin_f32(a, m.f32))),
+        Op::v_cos_f32 => k.w_w(|a| x.f32(special::cos_f32(a, m.f32))),
+        Op::v_rcp_f64 => k.l_l(|a| x.f64(special::rcp_f64(a, m.f64))),
+        Op::v_rcp_clamp_f64 => k.l_l(|a| x.f64(special::clamp_inf_f64(special::rcp_f64(a, m.f64)))),
+        Op::v_rsq_f64 => k.l_l(|a| x.f64(special::rsq_f64(a, m.f64))),
+        Op::v_rsq_clamp_f64 => k.l_l(|a| x.f64(special::clamp_inf_f64(special::rsq_f64(a, m.f64)))),
+        Op::v_sqrt_f64 => k.l_l(|a| x.f64(special::sqrt_f64(a, m.f64))),
+        Op::v_rcp_f16 => k.w_w(|a| x.f16(special::rcp_f16(a, m.half()))),
+        Op::v_sqrt_f16 => k.w_w(|a| x.f16(special::sqrt_f16(a, m.half()))),
+        Op::v_rsq_f16 => k.w_w(|a| x.f16(special::rsq_f16(a, m.half()))),
+        Op::v_log_f16 => k.w_w(|a| x.f16(special::log_f16(a, m.half()))),
+        Op::v_exp_f16 => k.w_w(|a| x.f16(special::exp_f16(a, m.half()))),
+        Op::v_sin_f16 => k.w_w(|a| x.f16(special::sin_f16(a, m.half()))),
+        Op::v_cos_f16 => k.w_w(|a| x.f16(special::cos_f16(a, m.half()))),
 
-        Op::v_frexp_exp_i32_f32 => k.w_w(|a| a.map1(|a| s::frexp_exp(a, m.f32))),
-        Op::v_frexp_mant_f32 => k.w_w(|a| x.f32(a.map1(|a| s::frexp_mant(a, m.f32)))),
-        Op::v_frexp_exp_i32_f64 => k.l_w(|a| a.narrow1(|a| d::frexp_exp(a, m.f64))),
-        Op::v_frexp_mant_f64 => k.l_l(|a| x.f64(a.map1(|a| d::frexp_mant(a, m.f64)))),
-        Op::v_frexp_mant_f16 => k.w_w(|a| x.f16(a.map1(|a| h::frexp_mant(a, m.half())))),
-        Op::v_frexp_exp_i16_f16 => k.w_w(|a| a.map1(|a| h::frexp_exp(a, m.half()))),
+        Op::v_frexp_exp_i32_f32 => k.w_w(|a| s::frexp_exp(a, m.f32)),
+        Op::v_frexp_mant_f32 => k.w_w(|a| x.f32(s::frexp_mant(a, m.f32))),
+        Op::v_frexp_exp_i32_f64 => k.l_w(|a| d::frexp_exp(a, m.f64)),
+        Op::v_frexp_mant_f64 => k.l_l(|a| x.f64(d::frexp_mant(a, m.f64))),
+        Op::v_frexp_mant_f16 => k.w_w(|a| x.f16(h::frexp_mant(a, m.half()))),
+        Op::v_frexp_exp_i16_f16 => k.w_w(|a| h::frexp_exp(a, m.half())),
         _ => return None,
     })
 }
@@ -230,21 +224,13 @@ pub fn vop2_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     Some(match op {
         Op::v_mul_hi_i32_i24 => k.ww_w(|a, b| int::i24(a).mul_hi_i(int::i24(b))),
         Op::v_mul_hi_u32_u24 => k.ww_w(|a, b| int::u24(a).mul_hi_u(int::u24(b))),
-        Op::v_bcnt_u32_b32 | Op::v_bcnt_u32_b32_gfx6 => {
-            k.ww_w(|a, b| a.map2(b, |a, b| a.count_ones().wrapping_add(b)))
+        Op::v_bcnt_u32_b32 | Op::v_bcnt_u32_b32_gfx6 => k.ww_w(|a, b| a.count_ones() + b),
+        Op::v_mbcnt_lo_u32_b32 | Op::v_mbcnt_lo_u32_b32_gfx6 => {
+            k.wwi_w(|a, b, lane| misc::mbcnt_lo(a, b, lane))
         }
-        Op::v_mbcnt_lo_u32_b32 | Op::v_mbcnt_lo_u32_b32_gfx6 => k.wwi_w(|a, b, lane| {
-            a.map3(b, lane, |a, b, lane| {
-                let below = if lane >= 32 { !0 } else { (1u32 << lane) - 1 };
-                (a & below).count_ones().wrapping_add(b)
-            })
-        }),
-        Op::v_mbcnt_hi_u32_b32 | Op::v_mbcnt_hi_u32_b32_gfx6 => k.wwi_w(|a, b, lane| {
-            a.map3(b, lane, |a, b, lane| {
-                let below = if lane < 32 { 0 } else { (1u32 << (lane - 32)) - 1 };
-                (a & below).count_ones().wrapping_add(b)
-            })
-        }),
+        Op::v_mbcnt_hi_u32_b32 | Op::v_mbcnt_hi_u32_b32_gfx6 => {
+            k.wwi_w(|a, b, lane| misc::mbcnt_hi(a, b, lane))
+        }
         Op::v_add_u16 => k.ww_w(|a, b| int::to_u16(int::u16(a) + int::u16(b), c)),
         Op::v_sub_u16 => k.ww_w(|a, b| int::to_u16(int::u16(a) - int::u16(b), c)),
         Op::v_subrev_u16 => k.ww_w(|a, b| int::to_u16(int::u16(b) - int::u16(a), c)),
@@ -259,9 +245,9 @@ pub fn vop2_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_min_u16 => k.ww_w(|a, b| int::u16(a).min_u(int::u16(b))),
         Op::v_max_i16 => k.ww_w(|a, b| int::u16(int::i16(a).max_i(int::i16(b)))),
         Op::v_min_i16 => k.ww_w(|a, b| int::u16(int::i16(a).min_i(int::i16(b)))),
-        Op::v_dot2c_i32_i16 => k.www_w(|a, b, d| a.map3(b, d, |a, b, d| packed::dot_i(a, b, d, 16, c))),
-        Op::v_dot4c_i32_i8 => k.www_w(|a, b, d| a.map3(b, d, |a, b, d| packed::dot_i(a, b, d, 8, c))),
-        Op::v_dot8c_i32_i4 => k.www_w(|a, b, d| a.map3(b, d, |a, b, d| packed::dot_i(a, b, d, 4, c))),
+        Op::v_dot2c_i32_i16 => k.www_w(|a, b, d| packed::dot2_i16(a, b, d, c)),
+        Op::v_dot4c_i32_i8 => k.www_w(|a, b, d| packed::dot4_i8(a, b, d, c)),
+        Op::v_dot8c_i32_i4 => k.www_w(|a, b, d| packed::dot8_i4(a, b, d, c)),
         Op::v_cvt_pk_u16_u32 | Op::v_cvt_pk_u16_u32_gfx6 => {
             k.ww_w(|a, b| packed::join(a.min_u(w(0xffff)), b.min_u(w(0xffff))))
         }
@@ -288,9 +274,7 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         }
         Op::v_dot2c_f32_f16 => k.www_w(|a, b, c| x.f32(packed::dot2_f32_f16(a, b, c, x.level))),
         Op::v_pk_fmac_f16 => k.www_w(|a, b, c| packed::fma_f16(a, b, c, m.half())),
-        Op::v_ldexp_f32 | Op::v_ldexp_f32_gfx6 => {
-            k.ww_w(|a, b| x.f32(a.map2(b, |a, b| s::ldexp(a, b, m.f32))))
-        }
+        Op::v_ldexp_f32 | Op::v_ldexp_f32_gfx6 => k.ww_w(|a, b| x.f32(s::ldexp(a, b, m.f32))),
         Op::v_add_f16 => k.ww_w(|a, b| x.f16(h::add(a, b, m.half()))),
         Op::v_sub_f16 => k.ww_w(|a, b| x.f16(h::sub(a, b, m.half()))),
         Op::v_subrev_f16 => k.ww_w(|a, b| x.f16(h::subrev(a, b, m.half()))),
@@ -300,24 +284,18 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         }
         Op::v_max_f16 => k.ww_w(|a, b| x.f16(h::max(a, b, pick16, ieee))),
         Op::v_min_f16 => k.ww_w(|a, b| x.f16(h::min(a, b, pick16, ieee))),
-        Op::v_ldexp_f16 => k.ww_w(|a, b| x.f16(a.map2(b, |a, b| h::ldexp(a, b, m.half())))),
+        Op::v_ldexp_f16 => k.ww_w(|a, b| x.f16(h::ldexp(a, b, m.half()))),
         Op::v_cvt_pkrtz_f16_f32 | Op::v_cvt_pkrtz_f16_f32_gfx6 => {
             k.ww_w(|a, b| packed::join(x.f16(h::from_f32_rtz(a, &m)), x.f16(h::from_f32_rtz(b, &m))))
         }
-        Op::v_cvt_pknorm_i16_f32 | Op::v_cvt_pknorm_i16_f32_gfx6 => k.ww_w(|a, b| {
-            packed::join(
-                a.map1(|a| cvt::snorm16(a, Round::Nearest)),
-                b.map1(|b| cvt::snorm16(b, Round::Nearest)),
-            )
-        }),
-        Op::v_cvt_pknorm_u16_f32 | Op::v_cvt_pknorm_u16_f32_gfx6 => k.ww_w(|a, b| {
-            packed::join(
-                a.map1(|a| cvt::unorm16(a, Round::Nearest)),
-                b.map1(|b| cvt::unorm16(b, Round::Nearest)),
-            )
-        }),
+        Op::v_cvt_pknorm_i16_f32 | Op::v_cvt_pknorm_i16_f32_gfx6 => {
+            k.ww_w(|a, b| packed::join(cvt::snorm16(a, Round::Nearest), cvt::snorm16(b, Round::Nearest)))
+        }
+        Op::v_cvt_pknorm_u16_f32 | Op::v_cvt_pknorm_u16_f32_gfx6 => {
+            k.ww_w(|a, b| packed::join(cvt::unorm16(a, Round::Nearest), cvt::unorm16(b, Round::Nearest)))
+        }
         Op::v_cvt_pkaccum_u8_f32 | Op::v_cvt_pkaccum_u8_f32_gfx6 => {
-            k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32)))
+            k.www_w(|a, b, c| cvt::pk_u8(a, b, c, m.f32))
         }
         _ => return None,
     })
@@ -328,17 +306,17 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let cl = x.clamp;
     Some(match op {
-        Op::v_lerp_u8 => k.www_w(|a, b, c| a.map3(b, c, misc::lerp_u8)),
-        Op::v_sad_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u8(a, b, c, cl))),
-        Op::v_sad_hi_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_hi_u8(a, b, c, cl))),
-        Op::v_sad_u16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u16(a, b, c, cl))),
-        Op::v_sad_u32 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::sad_u32(a, b, c, cl))),
-        Op::v_msad_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| misc::msad_u8(a, b, c, cl))),
-        Op::v_qsad_pk_u16_u8 => k.lwl_l(|a, b, c| qsad(a, b, c, false, cl)),
-        Op::v_mqsad_pk_u16_u8 => k.lwl_l(|a, b, c| qsad(a, b, c, true, cl)),
+        Op::v_lerp_u8 => k.www_w(|a, b, c| misc::lerp_u8(a, b, c)),
+        Op::v_sad_u8 => k.www_w(|a, b, c| misc::sad_u8(a, b, c, cl)),
+        Op::v_sad_hi_u8 => k.www_w(|a, b, c| misc::sad_hi_u8(a, b, c, cl)),
+        Op::v_sad_u16 => k.www_w(|a, b, c| misc::sad_u16(a, b, c, cl)),
+        Op::v_sad_u32 => k.www_w(|a, b, c| misc::sad_u32(a, b, c, cl)),
+        Op::v_msad_u8 => k.www_w(|a, b, c| misc::msad_u8(a, b, c, cl)),
+        Op::v_qsad_pk_u16_u8 => k.lwl_l(|a, b, c| misc::qsad_pk(a, b, c, false, cl)),
+        Op::v_mqsad_pk_u16_u8 => k.lwl_l(|a, b, c| misc::qsad_pk(a, b, c, true, cl)),
         Op::v_mad_u16 | Op::v_mad_legacy_u16 => k.www_w(|a, b, c| int::mad_u16(a, b, c, cl)),
         Op::v_mad_i16 | Op::v_mad_legacy_i16 => k.www_w(|a, b, c| int::mad_i16(a, b, c, cl)),
-        Op::v_perm_b32 => k.www_w(|a, b, c| a.map3(b, c, misc::perm)),
+        Op::v_perm_b32 => k.www_w(|a, b, c| misc::perm(a, b, c)),
         Op::v_mad_u32_u16 => k.www_w(|a, b, c| {
             let p = int::u16(a) * int::u16(b);
             int::add_u32(p, c, cl)
@@ -353,8 +331,8 @@ pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_add_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) + int::i16(b), cl)),
         Op::v_sub_i16 => k.ww_w(|a, b| int::to_i16(int::i16(a) - int::i16(b), cl)),
         Op::v_pack_b32_f16 => k.ww_w(|a, b| {
-            let f = |a| x.f16(h::canonical(a, x.mode.half()));
-            packed::join(f(a), f(b))
+            let hm = x.mode.half();
+            packed::join(x.f16(h::canonical(a, hm)), x.f16(h::canonical(b, hm)))
         }),
         _ => return None,
     })
@@ -362,15 +340,8 @@ pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
 
 /// A cube map instruction on operands and to a result as the mode wants them.
 #[inline(always)]
-fn cube<W: Word>(a: W, b: W, c: W, m: FloatMode, f: impl Fn(u32, u32, u32) -> u32) -> W {
-    s::output(s::input(a, m).map3(s::input(b, m), s::input(c, m), f), m)
-}
-
-#[inline(always)]
-fn qsad<D: Long>(a: D, b: D::Word, c: D, mask: bool, clamp: bool) -> D {
-    // Three operands of two widths: fold the reference into the low half of a second 64-bit value.
-    let b = b.zext();
-    a.map3(b, c, |a, b, c| misc::qsad_pk(a, b as u32, c, mask, clamp))
+fn cube<W: Word>(a: W, b: W, c: W, m: FloatMode, f: impl Fn(W, W, W) -> W) -> W {
+    s::output(f(s::input(a, m), s::input(b, m), s::input(c, m)), m)
 }
 
 /// VOP3 instructions without a shorter form, float.
@@ -393,15 +364,11 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_min3_f32 => k.www_w(|a, b, c| x.f32(s::min3(a, b, c, pick32, ieee))),
         Op::v_max3_f32 => k.www_w(|a, b, c| x.f32(s::max3(a, b, c, pick32, ieee))),
         Op::v_med3_f32 => k.www_w(|a, b, c| x.f32(s::med3(a, b, c, pick32, ieee))),
-        Op::v_cvt_pk_u8_f32 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| cvt::pk_u8(a, b, c, m.f32))),
-        Op::v_div_fixup_f32 => {
-            k.www_w(|a, b, c| x.f32(a.map3(b, c, |a, b, c| div::fixup_f32(a, b, c, m.f32))))
-        }
-        Op::v_div_fixup_f64 => {
-            k.lll_l(|a, b, c| x.f64(a.map3(b, c, |a, b, c| div::fixup_f64(a, b, c, m.f64))))
-        }
+        Op::v_cvt_pk_u8_f32 => k.www_w(|a, b, c| cvt::pk_u8(a, b, c, m.f32)),
+        Op::v_div_fixup_f32 => k.www_w(|a, b, c| x.f32(div::fixup_f32(a, b, c, m.f32))),
+        Op::v_div_fixup_f64 => k.lll_l(|a, b, c| x.f64(div::fixup_f64(a, b, c, m.f64))),
         Op::v_div_fixup_f16 | Op::v_div_fixup_legacy_f16 => {
-            k.www_w(|a, b, c| x.f16(a.map3(b, c, |a, b, c| h::div_fixup(a, b, c, hm))))
+            k.www_w(|a, b, c| x.f16(h::div_fixup(a, b, c, hm)))
         }
         Op::v_div_scale_f32 => k.www_wm(|a, b, c| {
             let (r, scaled) = div::scale_f32(a, b, c, m.f32);
@@ -414,32 +381,30 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         // Input denormals are not flushed (manual 12.11).
         Op::v_div_fmas_f32 => k.wwwm_w(|a, b, c, v| {
             let keep = FloatMode { flush_in: false, ..m.f32 };
-            let scaled = a.map3(b, c, |a, b, c| div::fmas_f32(a, b, c, keep));
-            x.f32(K::W::select(v, scaled, s::fma(a, b, c, keep)))
+            x.f32(div::fmas_f32(a, b, c, v, keep))
         }),
         Op::v_div_fmas_f64 => k.lllm_l(|a, b, c, v| {
             let keep = FloatMode { flush_in: false, ..m.f64 };
-            let scaled = a.map3(b, c, |a, b, c| div::fmas_f64(a, b, c, keep));
-            x.f64(Long::select(v, scaled, d::fma(a, b, c, keep)))
+            x.f64(div::fmas_f64(a, b, c, v, keep))
         }),
-        Op::v_ldexp_f64 => k.lw_l(|a, b| x.f64(a.map_w(b, |a, b| d::ldexp(a, b, m.f64)))),
-        Op::v_trig_preop_f64 => k.lw_l(|a, b| x.f64(d::output(a.map_w(b, div::trig_preop), m.f64))),
+        Op::v_ldexp_f64 => k.lw_l(|a, b| x.f64(d::ldexp(a, b, m.f64))),
+        Op::v_trig_preop_f64 => k.lw_l(|a, b| x.f64(d::output(div::trig_preop(a, b), m.f64))),
         Op::v_mad_f16 | Op::v_mad_legacy_f16 => k.www_w(|a, b, c| x.f16(h::mad(a, b, c, hm))),
         Op::v_fma_f16 | Op::v_fma_legacy_f16 => k.www_w(|a, b, c| x.f16(h::fma(a, b, c, hm))),
         Op::v_min3_f16 => k.www_w(|a, b, c| x.f16(h::min3(a, b, c, hm, ieee))),
         Op::v_max3_f16 => k.www_w(|a, b, c| x.f16(h::max3(a, b, c, hm, ieee))),
         Op::v_med3_f16 => k.www_w(|a, b, c| x.f16(h::med3(a, b, c, hm, ieee))),
         Op::v_cvt_pknorm_i16_f16 => k.ww_w(|a, b| {
-            let f = |a: K::W| h::input(a, hm).h2f().map1(|a| cvt::snorm16(a, Round::Nearest));
-            packed::join(f(a), f(b))
+            let (a, b) = (h::input(a, hm).h2f(), h::input(b, hm).h2f());
+            packed::join(cvt::snorm16(a, Round::Nearest), cvt::snorm16(b, Round::Nearest))
         }),
         Op::v_cvt_pknorm_u16_f16 => k.ww_w(|a, b| {
-            let f = |a: K::W| h::input(a, hm).h2f().map1(|a| cvt::unorm16(a, Round::Nearest));
-            packed::join(f(a), f(b))
+            let (a, b) = (h::input(a, hm).h2f(), h::input(b, hm).h2f());
+            packed::join(cvt::unorm16(a, Round::Nearest), cvt::unorm16(b, Round::Nearest))
         }),
         Op::v_mullit_f32 => k.www_w(|a, b, c| {
             let (b, c) = (s::input(b, m.f32), s::input(c, m.f32));
-            let fails = b.test2(c, misc::mullit_fails);
+            let fails = misc::mullit_fails(b, c);
             x.f32(K::W::select(fails, w(0xff7f_ffff), s::mul_legacy(a, b, m.f32)))
         }),
         _ => return None,
@@ -452,29 +417,25 @@ pub fn vop3p<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let m = x.mode;
     let (hm, cl, ieee) = (m.half(), x.clamp, m.ieee);
     Some(match op {
-        Op::v_pk_mad_i16 => k.www_w(|a, b, c| packed::pk3(a, b, c, |a, b, c| int::mad_i16(a, b, c, cl))),
-        Op::v_pk_mad_u16 => k.www_w(|a, b, c| packed::pk3(a, b, c, |a, b, c| int::mad_u16(a, b, c, cl))),
-        Op::v_pk_mul_lo_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::mad_u16(a, b, w(0), cl))),
-        Op::v_pk_add_i16 => {
-            k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_i16(int::i16(a) + int::i16(b), cl)))
-        }
-        Op::v_pk_sub_i16 => {
-            k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_i16(int::i16(a) - int::i16(b), cl)))
-        }
-        Op::v_pk_add_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_u16(a + b, cl))),
-        Op::v_pk_sub_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::to_u16(a - b, cl))),
-        Op::v_pk_lshlrev_b16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| b.shl(a & w(15)))),
-        Op::v_pk_lshrrev_b16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| b.shr(a & w(15)))),
-        Op::v_pk_ashrrev_i16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::i16(b).sar(a & w(15)))),
-        Op::v_pk_max_i16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::i16(a).max_i(int::i16(b)))),
-        Op::v_pk_min_i16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| int::i16(a).min_i(int::i16(b)))),
-        Op::v_pk_max_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| a.max_u(b))),
-        Op::v_pk_min_u16 => k.ww_w(|a, b| packed::pk2(a, b, |a, b| a.min_u(b))),
+        Op::v_pk_mad_i16 => k.www_w(|a, b, c| pk!(a, b, c => int::mad_i16(a, b, c, cl))),
+        Op::v_pk_mad_u16 => k.www_w(|a, b, c| pk!(a, b, c => int::mad_u16(a, b, c, cl))),
+        Op::v_pk_mul_lo_u16 => k.ww_w(|a, b| pk!(a, b => int::mad_u16(a, b, w(0), cl))),
+        Op::v_pk_add_i16 => k.ww_w(|a, b| pk!(a, b => int::to_i16(int::i16(a) + int::i16(b), cl))),
+        Op::v_pk_sub_i16 => k.ww_w(|a, b| pk!(a, b => int::to_i16(int::i16(a) - int::i16(b), cl))),
+        Op::v_pk_add_u16 => k.ww_w(|a, b| pk!(a, b => int::to_u16(a + b, cl))),
+        Op::v_pk_sub_u16 => k.ww_w(|a, b| pk!(a, b => int::to_u16(a - b, cl))),
+        Op::v_pk_lshlrev_b16 => k.ww_w(|a, b| pk!(a, b => b.shl(a & w(15)))),
+        Op::v_pk_lshrrev_b16 => k.ww_w(|a, b| pk!(a, b => b.shr(a & w(15)))),
+        Op::v_pk_ashrrev_i16 => k.ww_w(|a, b| pk!(a, b => int::i16(b).sar(a & w(15)))),
+        Op::v_pk_max_i16 => k.ww_w(|a, b| pk!(a, b => int::i16(a).max_i(int::i16(b)))),
+        Op::v_pk_min_i16 => k.ww_w(|a, b| pk!(a, b => int::i16(a).min_i(int::i16(b)))),
+        Op::v_pk_max_u16 => k.ww_w(|a, b| pk!(a, b => a.max_u(b))),
+        Op::v_pk_min_u16 => k.ww_w(|a, b| pk!(a, b => a.min_u(b))),
         Op::v_pk_fma_f16 => k.www_w(|a, b, c| x.pk16(packed::fma_f16(a, b, c, hm))),
-        Op::v_pk_add_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::add(a, b, hm)))),
-        Op::v_pk_mul_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::mul(a, b, hm)))),
-        Op::v_pk_min_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::min(a, b, hm, ieee)))),
-        Op::v_pk_max_f16 => k.ww_w(|a, b| x.pk16(packed::pk2(a, b, |a, b| h::max(a, b, hm, ieee)))),
+        Op::v_pk_add_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::add(a, b, hm)))),
+        Op::v_pk_mul_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::mul(a, b, hm)))),
+        Op::v_pk_min_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::min(a, b, hm, ieee)))),
+        Op::v_pk_max_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::max(a, b, hm, ieee)))),
         Op::v_fma_mix_f32 => k.www_w(|a, b, c| x.pk32(packed::mix(a, b, c, &m, true))),
         Op::v_mad_mix_f32 => k.www_w(|a, b, c| x.pk32(packed::mix(a, b, c, &m, false))),
         Op::v_fma_mixlo_f16 | Op::v_fma_mixhi_f16 => {
@@ -484,12 +445,12 @@ pub fn vop3p<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
             k.www_w(|a, b, c| x.pk16(packed::mix_f16(a, b, c, &m, false)))
         }
         Op::v_dot2_f32_f16 => k.www_w(|a, b, c| x.pk32(packed::dot2_f32_f16(a, b, c, x.level))),
-        Op::v_dot2_i32_i16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 16, cl))),
-        Op::v_dot4_i32_i8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 8, cl))),
-        Op::v_dot8_i32_i4 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_i(a, b, c, 4, cl))),
-        Op::v_dot2_u32_u16 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 16, cl))),
-        Op::v_dot4_u32_u8 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 8, cl))),
-        Op::v_dot8_u32_u4 => k.www_w(|a, b, c| a.map3(b, c, |a, b, c| packed::dot_u(a, b, c, 4, cl))),
+        Op::v_dot2_i32_i16 => k.www_w(|a, b, c| packed::dot2_i16(a, b, c, cl)),
+        Op::v_dot4_i32_i8 => k.www_w(|a, b, c| packed::dot4_i8(a, b, c, cl)),
+        Op::v_dot8_i32_i4 => k.www_w(|a, b, c| packed::dot8_i4(a, b, c, cl)),
+        Op::v_dot2_u32_u16 => k.www_w(|a, b, c| packed::dot2_u16(a, b, c, cl)),
+        Op::v_dot4_u32_u8 => k.www_w(|a, b, c| packed::dot4_u8(a, b, c, cl)),
+        Op::v_dot8_u32_u4 => k.www_w(|a, b, c| packed::dot8_u4(a, b, c, cl)),
         _ => return None,
     })
 }

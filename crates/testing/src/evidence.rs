@@ -90,4 +90,8 @@ impl Engine for Witnessed {
     fn invalidate(&self, start: u64, len: u64) {
         self.engine.invalidate(start, len);
     }
+
+    fn revalidate(&self) {
+        self.engine.revalidate();
+    }
 }

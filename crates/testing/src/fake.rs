@@ -11,4 +11,6 @@ impl<F: Fn(&mut Wave, &GroupShared, &Memory, u64) -> Event + Send + Sync> Engine
     }
 
     fn invalidate(&self, _: u64, _: u64) {}
+
+    fn revalidate(&self) {}
 }

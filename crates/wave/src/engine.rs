@@ -18,6 +18,10 @@ pub trait Engine: Send + Sync {
 
     /// Forgets what was decoded from an address range: code was unloaded or overwritten.
     fn invalidate(&self, start: u64, len: u64);
+
+    /// Code may have been written, or its memory given to something else, since waves ran last: a dispatch begins. What
+    /// was decoded must be what is in memory. Engines that keep nothing of it have nothing to do.
+    fn revalidate(&self) {}
 }
 
 /// Why a run stopped. Except after `End` and `Fault`, running the wave again continues where it stopped.

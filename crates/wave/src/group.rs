@@ -95,7 +95,7 @@ impl Default for Global {
 
 impl Global {
     /// Bytes of global data share.
-    pub const GDS_BYTES: u32 = wavemill_sem::bus::GDS_BYTES;
+    pub const GDS_BYTES: u32 = wavemill_sem::address::GDS_BYTES;
 
     /// The global data share.
     pub fn gds(&self) -> &Lds {

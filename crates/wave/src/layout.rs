@@ -25,7 +25,7 @@ pub const SCC: usize = offset_of!(Wave, scc);
 /// Bytes of a vector register.
 pub const VGPR_BYTES: usize = size_of::<Vgpr>();
 /// Registers behind the file.
-pub const SPARE_VGPRS: usize = wavemill_sem::inst::SPARE;
+pub const SPARE_VGPRS: usize = wavemill_sem::state::SPARE;
 
 impl Wave {
     /// Address of v0's lane 0.

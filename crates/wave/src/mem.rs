@@ -1,6 +1,8 @@
 //! Guest memory. GPU addresses are host addresses; every access is checked against the registered allocations. Only
 //! memory that a program has locked is seen elsewhere, as with a real GPU: its range tells how far off.
 
+use crate::host;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
@@ -35,8 +37,8 @@ pub struct Range {
 /// is removed *and* no wave that could have seen it is still running.
 #[derive(Default)]
 pub struct Memory {
-    /// Sorted by start, not overlapping.
-    ranges: RwLock<Vec<Range>>,
+    /// By start, not overlapping.
+    ranges: RwLock<BTreeMap<u64, Range>>,
     /// Changes with every `add` and `remove`, so that waves know when to forget what they cached.
     generation: AtomicU64,
     /// [`Bounds::Page`].
@@ -82,8 +84,9 @@ impl Memory {
     /// The range that starts at or before an address, and the next one.
     fn around(&self, address: u64) -> (Option<Range>, Option<Range>) {
         let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
-        let at = ranges.partition_point(|r| r.start <= address);
-        (at.checked_sub(1).map(|i| ranges[i]), ranges.get(at).copied())
+        let below = ranges.range(..=address).next_back().map(|(_, r)| *r);
+        let above = address.checked_add(1).and_then(|next| ranges.range(next..).next());
+        (below, above.map(|(_, r)| *r))
     }
 
     /// Registers host memory.
@@ -104,11 +107,11 @@ impl Memory {
     pub unsafe fn add_at(&self, start: u64, host: u64, len: u64, writable: bool) -> Result<(), RangeError> {
         let end = start.checked_add(len).filter(|_| len > 0).ok_or(RangeError::Empty)?;
         let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
-        let at = ranges.partition_point(|r| r.end <= start);
-        if let Some(r) = ranges.get(at).filter(|r| r.start < end) {
+        let below = ranges.range(..end).next_back().map(|(_, r)| r);
+        if let Some(r) = below.filter(|r| r.end > start) {
             return Err(RangeError::Overlaps(*r));
         }
-        ranges.insert(at, Range { start, end, writable, shift: host.wrapping_sub(start) });
+        ranges.insert(start, Range { start, end, writable, shift: host.wrapping_sub(start) });
         self.generation.fetch_add(1, Ordering::Release);
         Ok(())
     }
@@ -116,8 +119,7 @@ impl Memory {
     /// Forgets the range that starts here, and returns it.
     pub fn remove(&self, start: u64) -> Option<Range> {
         let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
-        let at = ranges.binary_search_by_key(&start, |r| r.start).ok()?;
-        let range = ranges.remove(at);
+        let range = ranges.remove(&start)?;
         self.generation.fetch_add(1, Ordering::Release);
         Some(range)
     }
@@ -125,8 +127,7 @@ impl Memory {
     /// The range an address lies in.
     pub fn find(&self, address: u64) -> Option<Range> {
         let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
-        let at = ranges.partition_point(|r| r.end <= address);
-        ranges.get(at).filter(|r| r.start <= address).copied()
+        ranges.range(..=address).next_back().map(|(_, r)| *r).filter(|r| address < r.end)
     }
 
     /// The range nearest to an address, for fault reports.
@@ -134,12 +135,44 @@ impl Memory {
         let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
         let distance =
             |r: &Range| if address < r.start { r.start - address } else { address.saturating_sub(r.end - 1) };
-        ranges.iter().min_by_key(|r| distance(r)).copied()
+        ranges.values().min_by_key(|r| distance(r)).copied()
+    }
+
+    /// The address at which waves see what the host has at `host`.
+    pub(crate) fn seen_at(&self, host: u64) -> Option<u64> {
+        let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
+        let holds = |r: &&Range| host.wrapping_sub(r.shift).wrapping_sub(r.start) < r.end - r.start;
+        ranges.values().find(holds).map(|r| host.wrapping_sub(r.shift))
     }
 
     /// Every range, lowest first.
     pub fn ranges(&self) -> Vec<Range> {
-        self.ranges.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.ranges.read().unwrap_or_else(PoisonError::into_inner).values().copied().collect()
+    }
+
+    /// What is in memory from an address on: each range with where it lies and its bytes. Equal images have equal
+    /// allocations and equal bytes.
+    pub(crate) fn image(&self, start: u64, len: u64) -> Vec<u8> {
+        let end = start.saturating_add(len);
+        let ranges = self.ranges.read().unwrap_or_else(PoisonError::into_inner);
+        let below = ranges.range(..start).next_back().map(|(_, r)| r).filter(|r| r.end > start);
+        let inside = below.into_iter().chain(ranges.range(start..end).map(|(_, r)| r));
+        let inside: Vec<Range> = inside.copied().collect();
+        drop(ranges);
+        let mut image = Vec::with_capacity(len as usize + 32);
+        for r in inside {
+            let (from, to) = (r.start.max(start), r.end.min(end));
+            image.extend(from.to_le_bytes());
+            image.extend(to.to_le_bytes());
+            let (host, at) = (from.wrapping_add(r.shift) as *const u8, image.len());
+            image.resize(at + (to - from) as usize, 0);
+            // SAFETY: inside a registered range (see `add`); as many bytes as `image` just got.
+            let copied = unsafe { host::copy(host, image.as_mut_ptr().add(at), (to - from) as usize) };
+            if copied.is_err() {
+                image.truncate(at);
+            }
+        }
+        image
     }
 
     #[inline]
@@ -147,29 +180,27 @@ impl Memory {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Reads bytes, if all of them are in one allocation.
+    /// Reads bytes, if all of them are in one allocation whose pages are there.
     pub fn read(&self, address: u64, out: &mut [u8]) -> bool {
         let end = address.checked_add(out.len() as u64);
         match (self.find(address), end) {
             (Some(r), Some(end)) if end <= r.end => {
                 let from = address.wrapping_add(r.shift) as *const u8;
                 // SAFETY: inside a registered range (see `add`).
-                unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
-                true
+                unsafe { host::copy(from, out.as_mut_ptr(), out.len()) }.is_ok()
             }
             _ => false,
         }
     }
 
-    /// Writes bytes, if all of them are in one allocation that waves may write.
+    /// Writes bytes, if all of them are in one allocation that waves may write and whose pages are there.
     pub fn write(&self, address: u64, bytes: &[u8]) -> bool {
         let end = address.checked_add(bytes.len() as u64);
         match (self.find(address), end) {
             (Some(r), Some(end)) if end <= r.end && r.writable => {
                 let to = address.wrapping_add(r.shift) as *mut u8;
                 // SAFETY: inside a registered range that is writable (see `add`).
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
-                true
+                unsafe { host::copy(bytes.as_ptr(), to, bytes.len()) }.is_ok()
             }
             _ => false,
         }

@@ -6,9 +6,10 @@ use crate::mem::Memory;
 use crate::state::Wave;
 use crate::strip::LaneOps;
 use wavemill_isa::{DecodeError, Decoder, Enc, Flow, flag};
-pub use wavemill_sem::inst::{Allocation, Inst, Run};
+pub use wavemill_sem::inst::{Inst, Run};
 pub use wavemill_sem::operand::{Special, Src};
 use wavemill_sem::resolve::resolve;
+pub use wavemill_sem::state::Allocation;
 
 /// What code is decoded for: the registers a wave has and may write, and whether it runs step by step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -55,6 +56,8 @@ pub struct Block {
 }
 
 const MAX_INSTS: usize = 256;
+/// As far as a block can reach: every instruction fits in 64 bits, and the fetch of the last may look at one more.
+pub(crate) const MAX_BLOCK_BYTES: u64 = 8 * (MAX_INSTS as u64 + 1);
 
 /// Decodes a block at an address.
 pub fn decode_block(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout) -> Block {

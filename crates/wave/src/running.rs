@@ -1,21 +1,18 @@
 //! A wave being run, with what it runs in: the registers and the memory that `sem`'s meanings work on, for any engine.
 
-use crate::clock::clock;
 use crate::group::GroupShared;
 use crate::guest;
 use crate::mem::Memory;
 use crate::observe::{Access, Control};
-use crate::state::{Clock, Wave};
+use crate::state::Wave;
 use std::sync::atomic::{Ordering, fence};
 use wavemill_isa::Level;
-use wavemill_sem::address::Apertures;
 use wavemill_sem::atomic::Rmw;
 use wavemill_sem::bus::{At, Bus, FaultKind, Kind, Space};
 use wavemill_sem::gws::Request;
 use wavemill_sem::hwreg::trapsts;
-use wavemill_sem::inst::Allocation;
 use wavemill_sem::ordered::Count;
-use wavemill_sem::state::State;
+use wavemill_sem::state::{Allocation, Apertures, State};
 use wavemill_sem::trap::Cause;
 
 /// A wave, its work-group and the memory it may access.
@@ -112,18 +109,10 @@ impl State for Running<'_> {
         *level = level.wrapping_add(if up { 1 } else { !0 });
     }
     fn time(&self) -> u64 {
-        match &self.wave.clock {
-            Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
-            Clock::Host => clock().as_nanos() as u64,
-            Clock::Source(now) => now().as_nanos() as u64,
-        }
+        self.wave.clock.shader(self.wave.executed())
     }
     fn real_time(&self) -> u64 {
-        match &self.wave.clock {
-            Clock::Instructions => self.wave.counters.total() + self.wave.uncounted,
-            Clock::Host => clock().as_nanos() as u64 / 40,
-            Clock::Source(now) => now().as_nanos() as u64 / 40,
-        }
+        self.wave.clock.ticks(self.wave.level.real_time_mhz(), self.wave.executed())
     }
     fn apertures(&self) -> Apertures {
         Apertures { shared: self.group.shared_base, private: self.group.private_base }
@@ -167,7 +156,7 @@ impl Running<'_> {
 
     /// Tells about an access, if anybody looks on.
     #[inline]
-    fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
+    pub(crate) fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
         if self.wave.told.looking {
             self.tell_observer(at, bytes, kind, fault);
         }

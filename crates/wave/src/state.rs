@@ -1,18 +1,17 @@
 //! A wavefront's state: registers, masks, mode, and what the hardware knows about it.
 
+use crate::clock::Clock;
 use crate::engine::Counters;
 use crate::group::GroupShared;
 use crate::mem::RangeCache;
 use crate::observe::{Observer, Told};
 use crate::trap::Watch;
-use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
 pub use wavemill_sem::hwreg::mode;
 use wavemill_sem::hwreg::status;
-use wavemill_sem::inst::{Allocation, SPARE};
+use wavemill_sem::state::{Allocation, SPARE};
 
 /// One vector register: a dword for each of 64 lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,28 +26,6 @@ pub struct Shape {
     pub vgprs: u16,
     /// Accumulation registers a0 up: their own file on gfx908, the upper part of the one file on gfx90a.
     pub agprs: u16,
-}
-
-/// Where S_MEMTIME gets the time from.
-#[derive(Clone, Default)]
-pub enum Clock {
-    /// The host's clock.
-    #[default]
-    Host,
-    /// Instructions executed by this wave: the same in every run.
-    Instructions,
-    /// Whatever the launcher has: time since some start, asked for at every reading.
-    Source(Arc<dyn Fn() -> Duration + Send + Sync>),
-}
-
-impl fmt::Debug for Clock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Clock::Host => "Host",
-            Clock::Instructions => "Instructions",
-            Clock::Source(_) => "Source",
-        })
-    }
 }
 
 /// Which wave a wave is.
@@ -146,7 +123,7 @@ impl Wave {
             turn: None,
             lds_bytes: 0,
             scratch_bytes: 0,
-            clock: Clock::Host,
+            clock: Clock::Host { shader: 1000 },
             counters: Counters::default(),
             uncounted: 0,
             vgprs: Vec::new(),
@@ -190,6 +167,11 @@ impl Wave {
         self.uncounted = 0;
         self.ticket = None;
         self.set_exec(!0);
+    }
+
+    /// Instructions executed since the wave was made, with those not counted yet.
+    pub(crate) fn executed(&self) -> u64 {
+        self.counters.total() + self.uncounted
     }
 
     /// Registers in the file of a shape: the wave's own, then [`SPARE`].

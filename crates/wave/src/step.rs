@@ -3,18 +3,18 @@
 //! happens.
 
 use crate::engine::{Event, Fault};
-use crate::observe::{Control, Counters, Instruction};
+use crate::observe::{Coherence, Control, Counters, Instruction, Told};
 use crate::program::{self, Inst, Run};
 use crate::running::Running;
 use crate::state::Wave;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access as RowAccess;
 use wavemill_isa::{Role, Row};
-use wavemill_sem::bus::{self, FaultKind};
-use wavemill_sem::control::{Flow, Stop};
+use wavemill_sem::bus::{self, At, FaultKind, Kind, Space};
+use wavemill_sem::execute::control::{Flow, Stop};
+use wavemill_sem::execute::raise::{self, Raised};
 use wavemill_sem::hwreg::{mode, status, trapsts};
 use wavemill_sem::memory::Access;
-use wavemill_sem::raise::{self, Raised};
 use wavemill_sem::state::{State, lanes};
 use wavemill_sem::trap::Cause;
 
@@ -132,9 +132,12 @@ impl Running<'_> {
                 return Err(Event::Stopped);
             }
         }
+        let looking = self.wave.observer.is_some() || self.wave.watches.is_some();
         let told = &mut self.wave.told;
-        (told.pc, told.coherence, told.watched, told.stop) = (pc, inst.coherence, 0, false);
-        told.looking = self.wave.observer.is_some() || self.wave.watches.is_some();
+        *told = Told { looking, pc, coherence: Coherence::default(), watched: 0, stop: false, ..*told };
+        let fault = if inst.run == Run::Fetch { Some(FaultKind::Fetch) } else { None };
+        self.tell(At::wave(Space::Code, pc), inst.len, Kind::Read, fault);
+        self.wave.told.coherence = inst.coherence;
         let (mode, privileged) = (self.wave.mode, self.wave.privileged());
         Ok(Step { pc, mode, privileged, raised: raise::raised(inst, self) })
     }

@@ -2,14 +2,14 @@
 //! decoded, into offsets from a few base pointers; what must happen to sources and results around an instruction stands
 //! in a side table that most instructions do not need.
 
-use crate::program::{Inst, Run, Special, Src};
 use wavemill_isa::Op;
 use wavemill_sem::compare::{Compare, Type};
 use wavemill_sem::family::Family;
 use wavemill_sem::fp::Predicate;
-use wavemill_sem::inst;
-use wavemill_sem::lanemove::dpp_source;
+use wavemill_sem::inst::{Inst, Run};
+use wavemill_sem::lanemove::{self, dpp_source};
 use wavemill_sem::modify::{Change, Merge};
+use wavemill_sem::operand::{Special, Src};
 
 /// What an operand's offset counts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -255,7 +255,7 @@ impl Extra {
 }
 
 impl Dpp {
-    fn new(of: inst::Dpp) -> Dpp {
+    fn new(of: lanemove::Dpp) -> Dpp {
         let mut dpp = Dpp { from: [0; 64], exists: 0, enabled: 0, bound: of.bound };
         for n in 0..64u32 {
             if let Some(s) = dpp_source(n, of.control) {

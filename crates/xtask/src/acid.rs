@@ -1,13 +1,14 @@
 //! `cargo xtask acid`: other people's software on the virtual GPU.
 //!
 //! Installs what it needs from Debian, builds the programs under `tests/` with Debian's compilers, runs each under
-//! `wavemill exec` and prints a table. A program passes when it ends with status 0 and its last line is `PASS`; lines
+//! `wavemill exec` and prints a table. A program passes when `exec` ends with status 0 and its last line is `PASS`; lines
 //! that begin with `note:` are shown. Builds are kept by content, so that a second run only runs.
 //!
 //! A program says in comments at its top what is special about it: `// link: …` adds options for the compiler,
 //! `// exec: …` options for `wavemill exec`, `// kernels: FILE` a source to assemble whose code object is its argument,
-//! `// input: FILE` another file that is its argument, `// within: S` seconds that the best of five runs may take
-//! (of processor time, should the machine be busy with other things).
+//! `// input: FILE` another file that is its argument, `// ranks: N` starts it N times under mpirun, `// exit: N` the status
+//! that `exec` ends with instead of 0 (3 where kernels fault on purpose), `// within: S` seconds that the best of five runs
+//! may take (of processor time, should the machine be busy with other things).
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -34,6 +35,8 @@ const PACKAGES: &[&str] = &[
     "gcc-12",
     "gcc-12-offload-amdgcn",
     "libgomp-plugin-amdgcn1",
+    "libopenmpi-dev",
+    "openmpi-bin",
 ];
 
 /// A program that runs for longer has hung.
@@ -50,6 +53,10 @@ struct Item {
     kernels: Option<PathBuf>,
     input: Option<PathBuf>,
     within: Option<f64>,
+    /// The status that `exec` ends with.
+    exit: i32,
+    /// Ranks of MPI, each with GPUs of its own.
+    ranks: Option<u32>,
 }
 
 /// How an item went: a line about it if it passed, what went wrong if not.
@@ -140,6 +147,8 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
         let within = setting(&source, "within").map(|t| {
             t.trim_end_matches(['s', ' ']).parse().map_err(|_| format!("{}: within: {t}", path.display()))
         });
+        let exit =
+            setting(&source, "exit").map(|n| n.parse().map_err(|_| format!("{}: exit: {n}", path.display())));
         items.push(Item {
             name: format!("{prefix}/{stem}{suffix}"),
             build,
@@ -148,6 +157,8 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             kernels: setting(&source, "kernels").map(|k| path.with_file_name(k)),
             input: setting(&source, "input").map(|k| path.with_file_name(k)),
             within: within.transpose()?,
+            exit: exit.transpose()?.unwrap_or(0),
+            ranks: setting(&source, "ranks").and_then(|n| n.parse().ok()),
         });
         Ok::<_, String>(())
     };
@@ -155,6 +166,10 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
     for path in files(&hip, "cpp")? {
         let compiler = "hipcc --offload-arch=gfx90a -std=c++17 -O2";
         add("hip", &path, "", compiler, files(&hip, "h")?)?;
+    }
+    for path in files(&root.join("tests/mpi"), "cpp")? {
+        let mpi = "-I/usr/lib/x86_64-linux-gnu/openmpi/include -L/usr/lib/x86_64-linux-gnu/openmpi/lib -lmpi";
+        add("mpi", &path, "", &format!("hipcc --offload-arch=gfx90a -std=c++17 -O2 {mpi}"), Vec::new())?;
     }
     let hsa = root.join("tests/hsa");
     for path in files(&hsa, "c")? {
@@ -306,7 +321,11 @@ fn processor_time() -> f64 {
 }
 
 fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
-    let mut command = Command::new(wavemill);
+    let mut command = Command::new(if item.ranks.is_some() { Path::new("mpirun") } else { wavemill });
+    if let Some(ranks) = item.ranks {
+        // Containers are root, and have few processors.
+        command.args(["--allow-run-as-root", "--oversubscribe", "-n", &ranks.to_string()]).arg(wavemill);
+    }
     command.arg("exec").args(&item.exec).arg("--").arg(program);
     if item.kernels.is_some() {
         command.arg(kernels_of(program));
@@ -322,7 +341,7 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     let seconds = started.elapsed().as_secs_f64();
     let out = out.join().unwrap_or_default();
     let err = err.join().unwrap_or_default();
-    let passed = status.is_some_and(|s| s.success()) && out.lines().last() == Some("PASS");
+    let passed = status.and_then(|s| s.code()) == Some(item.exit) && out.lines().last() == Some("PASS");
     if passed {
         let notes = out.lines().filter_map(|l| l.strip_prefix("note:")).map(|n| n.trim().to_owned());
         return Ok((seconds, notes.collect()));

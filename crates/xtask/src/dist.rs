@@ -231,6 +231,8 @@ fn try_them(root: &Path, wavemill: &Path, dist: &Path, archive: &Path, package: 
     copy(package, inside("wavemill.deb"))?;
     copy(archive, inside("wavemill.tar.gz"))?;
     copy(&program, inside("program"))?;
+    // Every system has it, and the command looks there for its own place.
+    let proc = Mount::new(&trial.join("proc"))?;
     let shell = |script: &str| {
         command("chroot", |c| {
             c.arg(&trial).args(["/usr/bin/env", "-i", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]);
@@ -247,5 +249,23 @@ fn try_them(root: &Path, wavemill: &Path, dist: &Path, archive: &Path, package: 
         }
         println!("ok  {script}");
     }
+    drop(proc);
     std::fs::remove_dir_all(&trial).map_err(|e| format!("{}: {e}", trial.display()))
+}
+
+/// `/proc` of a trial, for as long as it takes.
+struct Mount(PathBuf);
+
+impl Mount {
+    fn new(at: &Path) -> Result<Mount, String> {
+        command("mount", |c| c.args(["-t", "proc", "proc"]).arg(at))?;
+        Ok(Mount(at.to_owned()))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // What stays mounted keeps the trial's directory from being removed, which is then said.
+        let _ = command("umount", |c| c.arg(&self.0));
+    }
 }

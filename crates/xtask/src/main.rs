@@ -1,14 +1,15 @@
 //! Chores of the project: `cargo xtask gen` writes the generated code and the reference pages (`--check` only says whether
 //! they are up to date), `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs
 //! other people's software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU
-//! instructions, `cargo xtask dist` makes and tries the packages, `cargo xtask evidence` sees to it that every instruction
-//! of every generation has a test.
+//! instructions, `cargo xtask dist` makes and tries the packages, `cargo xtask guide` the site of guide and reference, `cargo
+//! xtask evidence` sees to it that every instruction of every generation has a test.
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
 mod acid;
 mod dist;
 mod evidence;
+mod guide;
 mod llvm;
 mod operations;
 mod pages;
@@ -76,6 +77,8 @@ fn run(args: &[String]) -> Result<(), String> {
         ["acid", filter] => acid::run(&root(), &release()?, filter),
         ["dist"] => dist::run(&root(), &release()?, true),
         ["dist", "--no-trial"] => dist::run(&root(), &release()?, false),
+        ["guide"] => guide::run(&root(), false),
+        ["guide", "--check"] => guide::run(&root(), true),
         ["evidence"] => {
             evidence::run(&root(), false)?;
             cargo(&["xtask", "gen"])
@@ -85,7 +88,7 @@ fn run(args: &[String]) -> Result<(), String> {
         ["model", ref rest @ ..] => model(rest),
         _ => {
             Err("usage: cargo xtask gen [--check] | evidence [--check] | tidy | mcdiff [SEED] | bench | acid [FILTER] | \
-                 dist [--no-trial] | \
+                 dist [--no-trial] | guide [--check] | \
                  model [SEED [RUNS [CPU [ROW]]]]"
                 .into())
         }

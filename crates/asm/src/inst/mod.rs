@@ -22,9 +22,10 @@ use crate::expr::{BinOp, Expr, Op as ExprOp, Variant};
 use crate::fixup::{Fixup, FixupKind};
 use crate::lex::{Tok, Token};
 use crate::number::write_int;
+use crate::options::Options;
 use crate::parser::Parser;
 use crate::print::Printer;
-use crate::source::Diag;
+use crate::source::{Diag, SourceMap};
 use misfit::{Fit, Misfit, Why};
 use modifier::Set;
 use operand::{Line, Signs};
@@ -112,6 +113,18 @@ impl Line {
             return Misfit::op(i, Why::Even);
         }
         Ok(())
+    }
+}
+
+/// One instruction by itself; the error's place is in the text.
+pub(crate) fn alone(options: &Options, text: &str) -> Result<Encoded, Diag> {
+    let map = SourceMap::default();
+    let mut p = Parser::new(options, &map, "", text.as_bytes().to_vec());
+    let mnemonic = p.lex.bump();
+    let encoded = parse(&mut p, mnemonic)?;
+    match p.lex.at_eol() {
+        true => Ok(encoded),
+        false => Err(p.token_error("unexpected token after the instruction")),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Debugging directives: source files and lines for DWARF.
 
 use super::{Parser, Res};
+use crate::ids::Position;
 use crate::lex::Tok;
 use crate::object::{LineEntry, SourceFile};
-use crate::source::{Diag, Span};
-use std::collections::BTreeMap;
+use crate::source::{Diag, Origin, Span};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 
 const IS_STMT: u8 = 1;
@@ -22,6 +23,8 @@ pub(super) struct Debug {
     any_md5: bool,
     md5_reported: bool,
     flags: u8,
+    /// Instructions of the source itself, for [`Options::debug_lines`](crate::Options::debug_lines).
+    own: Vec<(Position, Span)>,
 }
 
 impl Default for Debug {
@@ -33,6 +36,7 @@ impl Default for Debug {
             any_md5: false,
             md5_reported: false,
             flags: IS_STMT,
+            own: Vec::new(),
         }
     }
 }
@@ -284,6 +288,76 @@ impl Parser<'_> {
         }
         self.debug.flags = flags;
         Ok(())
+    }
+
+    /// Remembers where the statement's instruction comes from.
+    pub(crate) fn note_line(&mut self) {
+        if let Some(object) = &mut self.out.object {
+            self.debug.own.push((object.place(), self.statement));
+        }
+    }
+
+    /// Makes lines of what [`Self::note_line`] has seen, unless the source has `.file` and `.loc` of its own: those say
+    /// where the code really comes from.
+    pub(super) fn own_lines(&mut self) {
+        let own = std::mem::take(&mut self.debug.own);
+        let Some(object) = &mut self.out.object else { return };
+        if !object.files.is_empty() {
+            return;
+        }
+        let mut files: Vec<String> = Vec::new();
+        // Lines are counted from the last place in the same buffer, as places mostly come in order.
+        let mut counted: HashMap<u32, (usize, u32)> = HashMap::new();
+        for (place, mut span) in own {
+            // What a macro makes comes from where it is called.
+            while let Origin::Expansion(at) = self.sources.get(span.buffer).origin {
+                span = at;
+            }
+            let buffer = self.sources.get(span.buffer);
+            let mut line_at = |offset: u32| {
+                let offset = (offset as usize).min(buffer.text.len());
+                let (from, line) =
+                    counted.get(&span.buffer).copied().filter(|c| c.0 <= offset).unwrap_or((0, 1));
+                let ends = buffer.text[from..offset].iter().filter(|b| **b == b'\n').count();
+                let line = line + ends as u32;
+                counted.insert(span.buffer, (offset, line));
+                line
+            };
+            let marker =
+                self.markers.iter().rev().find(|m| m.at.buffer == span.buffer && m.at.start <= span.start);
+            let (name, line) = match marker {
+                Some(marker) => {
+                    let base = i64::from(line_at(marker.at.start));
+                    let line = marker.line - 1 + i64::from(line_at(span.start)) - base;
+                    (marker.file.as_str(), line.max(0) as u32)
+                }
+                None => (&*buffer.name, line_at(span.start)),
+            };
+            let name = if name == "-" { "<stdin>" } else { name };
+            let known = files.iter().position(|f| f == name);
+            let file = known.unwrap_or_else(|| {
+                files.push(name.to_owned());
+                files.len() - 1
+            });
+            object.lines.push(LineEntry {
+                place,
+                file: file as u64 + 1,
+                line,
+                column: 0,
+                is_stmt: true,
+                basic_block: false,
+                prologue_end: false,
+                epilogue_begin: false,
+                isa: 0,
+                discriminator: 0,
+            });
+        }
+        for (i, name) in files.into_iter().enumerate() {
+            let mut file =
+                SourceFile { directory: Vec::new(), name: name.into_bytes(), md5: None, source: None };
+            split_directory(&mut file);
+            object.files.insert(i as u64 + 1, file);
+        }
     }
 }
 

@@ -143,6 +143,7 @@ impl<'a> Parser<'a> {
     /// What the file has come to.
     pub(crate) fn finish(mut self) -> Finished {
         if !self.out.is_text() && self.errors == 0 {
+            self.own_lines();
             self.finish_object();
         }
         self.report_given_up();

@@ -119,6 +119,13 @@ const PAIRS: &[(Kind, &str, &str)] = &[
         "gfx908",
         "v_mfma_f32_16x16x1f32 a[0:15], v0, v1, a[0:15]\ns_nop 7\ns_nop 0\n+s_nop 0\n!v_accvgpr_read_b32 v2, a3",
     ),
+    // Of two results in one place, the later one counts: ten wait states, not eighteen.
+    (
+        Kind::TooClose,
+        "gfx908",
+        "v_mfma_f32_32x32x2f32 a[0:15], v0, v1, a[0:15]\nv_mfma_f32_16x16x1f32 a[0:15], v0, v1, a[0:15]\n\
+         s_nop 7\ns_nop 0\n+s_nop 0\n!v_accvgpr_read_b32 v2, a3",
+    ),
     (
         Kind::TooClose,
         "gfx90a",

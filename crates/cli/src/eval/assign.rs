@@ -5,9 +5,10 @@ use wavemill_isa::target::Target;
 use wavemill_isa::{Level, regs};
 use wavemill_wave::Wave;
 
-/// Whether a word sets a register: an instruction has a blank before any `=`.
+/// Whether a word sets a register: an instruction has a blank before any `=`, a directive starts with a point.
 pub fn is(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| RegisterName::parse(name).is_ok())
+    let part = |c: char| c.is_ascii_alphanumeric() || "_[]:".contains(c);
+    word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && name.chars().all(part))
 }
 
 /// A register or a group of them.

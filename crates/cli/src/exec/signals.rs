@@ -6,12 +6,18 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 use std::io;
 use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
 
 /// What ends a process that does not care for it.
 const FORWARDED: [i32; 6] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2];
 
-/// Runs a program to its end; signals that come meanwhile go to it, and it alone decides what they do.
-pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
+/// What a program gets after its time for its kernels' reports and its own last words, before it is told to end; and then
+/// before it is ended.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Runs a program to its end; signals that come meanwhile go to it, and it alone decides what they do. True if its time
+/// was over before that.
+pub fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<(ExitStatus, bool)> {
     // Before the program is there, so that none is lost. It starts with the dispositions we were started with: those
     // that have a handler here are the default again, and those that are ignored (nohup) stay so.
     let ignored = ignored();
@@ -30,11 +36,35 @@ pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
             }
         }
     });
-    let status = child.wait();
+    let ended = match limit {
+        None => child.wait().map(|status| (status, false)),
+        Some(limit) => wait(&mut child, limit),
+    };
     handle.close();
     // It has nothing to say.
     let _ = thread.join();
-    status
+    ended
+}
+
+/// Waits for a program as long as it may run, then ends it, at first gently.
+fn wait(child: &mut Child, limit: Duration) -> io::Result<(ExitStatus, bool)> {
+    let began = Instant::now();
+    let mut told = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok((status, told));
+        }
+        let past = began.elapsed().saturating_sub(limit);
+        if past > GRACE && !told {
+            told = true;
+            // It fails when the program is gone, which the next look shows.
+            let _ = kill_process(Pid::from_child(child), Signal::TERM);
+        }
+        if past > 2 * GRACE {
+            child.kill()?;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// Sends signals to a program, and never to another one that got its number later, if the kernel can tell them apart.

@@ -150,7 +150,7 @@ pub(super) fn relocations<'a>(file: &File<'a>) -> Result<Vec<(&'a str, Vec<Reloc
     let named = |relocations: Vec<Relocation>, symbols: &[Symbol<'a>]| {
         let one = |r: Relocation| Relocated {
             offset: r.offset,
-            ty: r.type_name(),
+            ty: r.type_name(file.is_finalized()),
             symbol: symbols
                 .get(r.symbol as usize)
                 .filter(|_| r.symbol != 0)

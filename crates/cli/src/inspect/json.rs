@@ -36,7 +36,17 @@ pub(super) fn write<W: Write>(subject: &Subject<'_>, parts: Parts, json: &mut Js
         j.field("os_abi", u32::from(file.os_abi));
         j.field("abi_version", u32::from(file.abi_version));
         j.field("e_flags", file.flags);
-        j.field("size", file.data.len());
+        j.field("size", file.catalyst.as_ref().map_or(file.data.len(), |c| c.data.len()));
+        if let Some(container) = &file.catalyst {
+            let (device, driver) = container.device(file.inner());
+            j.key("catalyst").object(|j| {
+                j.field("device", device.map(|d| d.name));
+                j.field("driver", driver);
+                j.field("pointer_bytes", container.width.bytes());
+                j.field("compiler", container.acl_version);
+                j.field("options", container.options);
+            });
+        }
         if parts.kernels || parts.descriptors {
             j.key("kernels").array(|j| {
                 for facts in facts::kernels(&kernels, &said, cpu) {

@@ -80,6 +80,7 @@ fn header(subject: &Subject<'_>, out: &mut String) -> Result<(), Error> {
         n => format!(" version {n}"),
     };
     let form = match file.kind {
+        Kind::Relocatable if file.is_finalized() => "finalized",
         Kind::Relocatable => "relocatable, to be linked",
         Kind::Shared => "linked",
         other => kind_name(other),
@@ -89,6 +90,22 @@ fn header(subject: &Subject<'_>, out: &mut String) -> Result<(), Error> {
     if let Some(entry) = &subject.entry {
         let _ = writeln!(out, "  bundled as {entry}");
     }
+    if let Some(container) = &file.catalyst {
+        let (device, driver) = container.device(file.inner());
+        let bits = 8 * container.width.bytes();
+        let device = device.map_or("an unknown device", |d| d.name);
+        let _ =
+            write!(out, "  in an OpenCL 2.0 binary of AMD's Catalyst for {device}, {bits}-bit pointers, ");
+        let _ = match driver {
+            0 => writeln!(out, "driver before 1912.05"),
+            n => writeln!(out, "driver {}.{:02} or later", n / 100, n % 100),
+        };
+        for (name, text) in [("compiler", container.acl_version), ("options", container.options)] {
+            if !text.is_empty() {
+                let _ = writeln!(out, "  {name} {text}");
+            }
+        }
+    }
     if let Some(id) = id {
         let says = |name: &str, setting: Setting| match setting {
             Setting::Unsupported => String::new(),
@@ -96,9 +113,9 @@ fn header(subject: &Subject<'_>, out: &mut String) -> Result<(), Error> {
             Setting::Off => format!(", {name} off"),
             Setting::On => format!(", {name} on"),
         };
+        let size = file.catalyst.as_ref().map_or(file.data.len(), |c| c.data.len());
         let features = says("sramecc", id.sramecc) + &says("xnack", id.xnack);
-        let _ =
-            writeln!(out, "  target {id}{features}, e_flags {:#x}, {} bytes", file.flags, file.data.len());
+        let _ = writeln!(out, "  target {id}{features}, e_flags {:#x}, {} bytes", file.flags, size);
     }
     Ok(())
 }

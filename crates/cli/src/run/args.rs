@@ -1,155 +1,94 @@
-//! `--arg KIND:VALUE`.
+//! `--arg [NAME=]KIND:VALUE`: what is asked for, and the memory made of it. Whether it fits the kernel is `fit`'s to say.
 
-use super::npy;
+use super::number::{NUMBERS, Number};
+use super::{npy, png, zip};
 use std::path::Path;
 use wavemill_device::kernarg::Value;
 use wavemill_device::{Device, Region, Use};
-use wavemill_sem::soft::{self, Round};
-
-/// A number's type.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Number {
-    /// Signed, of so many bytes.
-    Int(usize),
-    /// Unsigned, of so many bytes.
-    Uint(usize),
-    /// Floating point, of so many bytes.
-    Float(usize),
-}
-
-/// Names of number types.
-pub const NUMBERS: [(&str, Number); 11] = [
-    ("i8", Number::Int(1)),
-    ("u8", Number::Uint(1)),
-    ("i16", Number::Int(2)),
-    ("u16", Number::Uint(2)),
-    ("i32", Number::Int(4)),
-    ("u32", Number::Uint(4)),
-    ("i64", Number::Int(8)),
-    ("u64", Number::Uint(8)),
-    ("f16", Number::Float(2)),
-    ("f32", Number::Float(4)),
-    ("f64", Number::Float(8)),
-];
-
-impl Number {
-    /// The type of a name.
-    pub fn named(name: &str) -> Option<Number> {
-        NUMBERS.iter().find(|(n, _)| *n == name).map(|(_, t)| *t)
-    }
-
-    /// Its size in bytes.
-    pub fn size(self) -> usize {
-        match self {
-            Number::Int(n) | Number::Uint(n) | Number::Float(n) => n,
-        }
-    }
-
-    /// The bytes of a number written as text: decimal, `0x…`, or for floats `1.5e3`, `inf`, `nan`.
-    fn bytes(self, text: &str) -> Result<Vec<u8>, String> {
-        let wrong = || format!("`{text}` is not a number");
-        let size = self.size();
-        if let Number::Float(_) = self {
-            let value: f64 = text.parse().map_err(|_| wrong())?;
-            return Ok(match size {
-                2 => half_from_f64(value).to_le_bytes().to_vec(),
-                4 => (value as f32).to_le_bytes().to_vec(),
-                _ => value.to_le_bytes().to_vec(),
-            });
-        }
-        let (negative, digits) = match text.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, text),
-        };
-        let hex = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X"));
-        let magnitude = match hex {
-            Some(h) => u64::from_str_radix(h, 16),
-            None => digits.parse::<u64>(),
-        };
-        let magnitude = i128::from(magnitude.map_err(|_| wrong())?);
-        let value = if negative { -magnitude } else { magnitude };
-        let bits = 8 * size as u32;
-        // Bit patterns in hexadecimal are as welcome in signed types.
-        let (low, high) = match self {
-            Number::Int(_) if hex.is_none() => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
-            Number::Int(_) => (-(1i128 << (bits - 1)), (1i128 << bits) - 1),
-            _ => (0, (1i128 << bits) - 1),
-        };
-        if !(low..=high).contains(&value) {
-            return Err(format!("{text} is not within {low} to {high}"));
-        }
-        Ok(value.to_le_bytes()[..size].to_vec())
-    }
-
-    /// An element as text.
-    pub fn text(self, bytes: &[u8]) -> String {
-        let mut wide = [0u8; 8];
-        wide[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
-        let bits = u64::from_le_bytes(wide);
-        match self {
-            Number::Uint(_) => bits.to_string(),
-            Number::Int(n) => {
-                let shift = 64 - 8 * n as u32;
-                (((bits << shift) as i64) >> shift).to_string()
-            }
-            Number::Float(_) => self.value(bytes).to_string(),
-        }
-    }
-
-    /// An element as a number, for pictures.
-    pub fn value(self, bytes: &[u8]) -> f64 {
-        match self {
-            Number::Float(2) => f64_from_half(u16::from_le_bytes(bytes.try_into().unwrap_or_default())),
-            Number::Float(4) => f32::from_le_bytes(bytes.try_into().unwrap_or_default()).into(),
-            Number::Float(_) => f64::from_le_bytes(bytes.try_into().unwrap_or_default()),
-            _ => self.text(bytes).parse().unwrap_or(0.0),
-        }
-    }
-}
-
-/// Rounds to the nearest f16, ties to even.
-fn half_from_f64(value: f64) -> u16 {
-    soft::convert(soft::F64, soft::F16, value.to_bits(), Round::Nearest) as u16
-}
-
-fn f64_from_half(half: u16) -> f64 {
-    f64::from_bits(soft::convert(soft::F16, soft::F64, half.into(), Round::Nearest))
-}
 
 /// What was asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum ArgSpec {
-    /// A file's bytes; with the header when it is a .npy array.
-    File {
+    /// Bytes in a buffer.
+    Buffer {
         /// The data.
-        data: Vec<u8>,
-        /// Bytes in front of it in the file.
-        header: Option<Vec<u8>>,
+        data: Data,
+        /// The type of its elements, if known.
+        ty: Option<Number>,
+        /// The file around it.
+        wrapping: Wrapping,
     },
-    /// Zeros.
-    Zeros(u64),
-    /// Bytes passed by value.
-    Bytes(Vec<u8>),
+    /// Bytes passed by value, and the type of their elements, if known.
+    Bytes(Vec<u8>, Option<Number>),
+    /// A number whose type the kernel knows.
+    Plain(String),
+    /// A null pointer.
+    Null,
     /// Local memory.
     Local(u32),
+}
+
+/// What a buffer holds at first.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Data {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// So many zeros.
+    Zeros(u64),
+}
+
+/// The form of the file that a buffer came from, so that it can be written likewise.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub enum Wrapping {
+    /// Nothing but the bytes.
+    #[default]
+    None,
+    /// A .npy array with this header.
+    Npy(Vec<u8>),
+    /// A picture.
+    Png(png::Header),
+}
+
+/// An argument: which one, what, and whether the user insists on it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Arg {
+    /// The kernel's name for it; without one it is the next in order.
+    pub name: Option<String>,
+    /// What was asked for.
+    pub spec: ArgSpec,
+    /// Types are not compared.
+    pub force: bool,
+    /// As it was written.
+    pub text: String,
 }
 
 /// A buffer of an argument.
 pub struct Buffer {
     /// Its memory.
     pub region: Region,
-    header: Option<Vec<u8>>,
+    /// The type of its elements, if known.
+    pub ty: Option<Number>,
+    wrapping: Wrapping,
 }
 
 impl Buffer {
-    /// Writes it to a file.
+    /// Writes it to a file, `-` for standard output.
     pub fn dump(&self, path: &Path) -> std::io::Result<()> {
-        let mut bytes = match &self.header {
-            Some(header) => header.clone(),
-            None if path.extension().is_some_and(|e| e == "npy") => npy::header_of_bytes(self.region.len()),
-            None => Vec::new(),
+        let ends = |e: &str| path.extension().is_some_and(|x| x.eq_ignore_ascii_case(e));
+        let data = self.region.to_vec();
+        let bytes = match &self.wrapping {
+            Wrapping::Png(header) if ends("png") => png::write(header, &data),
+            Wrapping::Npy(header) => [header.as_slice(), &data].concat(),
+            _ if ends("npy") => {
+                let ty = self.ty.unwrap_or(Number::Uint(1));
+                [npy::header(ty, &[data.len() / ty.size()]).as_slice(), &data].concat()
+            }
+            _ => data,
         };
-        bytes.extend_from_slice(&self.region.to_vec());
+        if path == Path::new("-") {
+            use std::io::Write;
+            return std::io::stdout().lock().write_all(&bytes);
+        }
         std::fs::write(path, bytes)
     }
 }
@@ -166,42 +105,100 @@ fn size(text: &str) -> Result<u64, String> {
     n.and_then(|n| n.checked_mul(1 << shift)).ok_or_else(|| format!("`{text}` is not a number of bytes"))
 }
 
+/// A type and how many of it; not more than a gigabyte, which is made in memory.
+fn elements(text: &str, form: &str) -> Result<(Number, usize), String> {
+    let (ty, count) = text.split_once(':').ok_or_else(|| format!("{form} is wanted"))?;
+    let number = Number::named(ty).ok_or_else(|| no_type(ty))?;
+    let count = size(count).map_err(|_| format!("`{count}` is not a number of elements"))?;
+    let fits = usize::try_from(count).ok().filter(|n| *n <= (1 << 30) / number.size());
+    Ok((number, fits.ok_or("that is more than 1 GiB; put it into a file (buf:FILE), or use zeros:BYTES")?))
+}
+
+fn no_type(ty: &str) -> String {
+    let names: Vec<&str> = NUMBERS.iter().map(|n| n.0).collect();
+    format!("no type `{ty}`: {}", names.join(" "))
+}
+
+/// The kinds that are not types of numbers.
+const KINDS: [&str; 8] = ["buf", "zeros", "iota", "rand", "local", "hex", "null", "force"];
+
+impl Arg {
+    /// Reads `[NAME=][force:]KIND:VALUE`, and the file of a `buf:`.
+    pub fn parse(text: &str) -> Result<Arg, String> {
+        let is_name = |n: &str| n.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.');
+        let named = text.split_once('=').filter(|(n, _)| is_name(n) && !n.is_empty());
+        let (name, rest) = named.map_or((None, text), |(n, rest)| (Some(n.to_owned()), rest));
+        let (force, rest) = rest.strip_prefix("force:").map_or((false, rest), |r| (true, r));
+        Ok(Arg { name, spec: ArgSpec::parse(rest)?, force, text: text.to_owned() })
+    }
+}
+
 impl ArgSpec {
     /// Reads `KIND:VALUE`, and the file of a `buf:`.
     pub fn parse(text: &str) -> Result<ArgSpec, String> {
-        let (kind, value) =
-            text.split_once(':').ok_or("KIND:VALUE is wanted, such as i32:7 or zeros:4096")?;
+        let buffer = |data: Vec<u8>, ty: Number| ArgSpec::Buffer {
+            data: Data::Bytes(data),
+            ty: Some(ty),
+            wrapping: Wrapping::None,
+        };
+        let Some((kind, value)) = text.split_once(':') else {
+            return match text {
+                "null" => Ok(ArgSpec::Null),
+                "-" => read(text),
+                _ if text.parse::<f64>().is_ok() || text.starts_with("0x") || text.starts_with("-0x") => {
+                    Ok(ArgSpec::Plain(text.to_owned()))
+                }
+                _ if Path::new(text).is_file() => read(text),
+                _ => {
+                    Err("KIND:VALUE, a number, a file or null is wanted, such as i32:7 or zeros:f32:1000"
+                        .into())
+                }
+            };
+        };
         if let Some(number) = Number::named(kind) {
             let parts = value.split(',').map(|v| number.bytes(v.trim())).collect::<Result<Vec<_>, _>>()?;
-            return Ok(ArgSpec::Bytes(parts.concat()));
+            return Ok(ArgSpec::Bytes(parts.concat(), Some(number)));
         }
         match kind {
-            "buf" => {
-                let data = std::fs::read(value).map_err(|e| format!("{value}: {e}"))?;
-                if !data.starts_with(npy::MAGIC) {
-                    return Ok(ArgSpec::File { data, header: None });
-                }
-                let at = npy::data_offset(&data).map_err(|e| format!("{value}: {e}"))?;
-                Ok(ArgSpec::File { data: data[at..].to_vec(), header: Some(data[..at].to_vec()) })
+            "buf" => read(value),
+            "zeros" if value.contains(':') => {
+                let (ty, count) = elements(value, "zeros:TYPE:N")?;
+                let data = Data::Zeros((count * ty.size()) as u64);
+                Ok(ArgSpec::Buffer { data, ty: Some(ty), wrapping: Wrapping::None })
             }
-            "zeros" => Ok(ArgSpec::Zeros(size(value)?)),
+            "zeros" => {
+                let data = Data::Zeros(size(value)?);
+                Ok(ArgSpec::Buffer { data, ty: None, wrapping: Wrapping::None })
+            }
             "iota" => {
-                let (ty, count) = value.split_once(':').ok_or("iota:TYPE:N is wanted")?;
-                let number = Number::named(ty).ok_or_else(|| format!("no type `{ty}`"))?;
-                let count = usize::try_from(size(count)?).ok().filter(|n| *n <= 1 << 28);
-                let count = count.ok_or("that many elements are too many")?;
-                let mut data = Vec::with_capacity(count * number.size());
+                let (ty, count) = elements(value, "iota:TYPE:N")?;
+                let mut data = Vec::with_capacity(count * ty.size());
                 for i in 0..count as u64 {
-                    match number {
-                        Number::Float(_) => data.extend(number.bytes(&i.to_string())?),
-                        _ => data.extend_from_slice(&i.to_le_bytes()[..number.size()]),
+                    match ty {
+                        Number::Float(_) => data.extend(ty.encode(i as f64)),
+                        _ => data.extend_from_slice(&i.to_le_bytes()[..ty.size()]),
                     }
                 }
-                Ok(ArgSpec::File { data, header: None })
+                Ok(buffer(data, ty))
+            }
+            "rand" => {
+                let parts: Vec<&str> = value.split(':').collect();
+                let (list, seed) = match parts[..] {
+                    [ty, count] => (format!("{ty}:{count}"), 1),
+                    [ty, count, seed] => {
+                        let seed = seed.parse().map_err(|_| format!("the seed `{seed}` is not a number"))?;
+                        (format!("{ty}:{count}"), seed)
+                    }
+                    _ => return Err("rand:TYPE:N or rand:TYPE:N:SEED is wanted".into()),
+                };
+                let (ty, count) = elements(&list, "rand:TYPE:N")?;
+                Ok(buffer(random(ty, count, seed), ty))
             }
             "local" => {
                 let bytes = size(value)?;
-                u32::try_from(bytes).map(ArgSpec::Local).map_err(|_| format!("{bytes} bytes of local memory"))
+                u32::try_from(bytes)
+                    .map(ArgSpec::Local)
+                    .map_err(|_| format!("{bytes} bytes of local memory; a work-group has 64 KiB at most"))
             }
             "hex" => {
                 let digits: String = value.chars().filter(|c| !matches!(c, ' ' | '_')).collect();
@@ -209,11 +206,11 @@ impl ArgSpec {
                     return Err(format!("`{value}` is not pairs of hexadecimal digits"));
                 }
                 let byte = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).unwrap_or(0);
-                Ok(ArgSpec::Bytes((0..digits.len()).step_by(2).map(byte).collect()))
+                Ok(ArgSpec::Bytes((0..digits.len()).step_by(2).map(byte).collect(), None))
             }
+            _ if Path::new(text).is_file() => read(text),
             _ => {
-                let kinds = ["buf", "zeros", "iota", "local", "hex"];
-                let known = kinds.into_iter().chain(NUMBERS.iter().map(|n| n.0));
+                let known = KINDS.into_iter().chain(NUMBERS.iter().map(|n| n.0));
                 let hint =
                     wavemill_asm::suggest::closest(kind, known).map(|h| format!("; did you mean {h}?"));
                 let hint = hint.unwrap_or_else(|| "; `wavemill run --help` lists them".into());
@@ -224,26 +221,88 @@ impl ArgSpec {
 
     /// True for what has memory of its own.
     pub fn is_buffer(&self) -> bool {
-        matches!(self, ArgSpec::File { .. } | ArgSpec::Zeros(_))
+        matches!(self, ArgSpec::Buffer { .. })
     }
 
-    /// Puts it into the device's memory.
-    pub fn place(&self, device: &Device, name: &str) -> Result<(Value, Option<Buffer>), String> {
-        let allocate = |len: u64| device.memory().allocate(len, Use::Device, name).map_err(|e| e.to_string());
+    /// Puts it into the device's memory: below 4 GiB for kernels whose pointers have 32 bits.
+    pub fn place(
+        &self,
+        device: &Device,
+        narrow: bool,
+        name: &str,
+    ) -> Result<(Value, Option<Buffer>), String> {
         match self {
-            ArgSpec::Bytes(bytes) => Ok((Value::Bytes(bytes.clone()), None)),
-            ArgSpec::Local(bytes) => Ok((Value::Local(*bytes), None)),
-            ArgSpec::Zeros(len) => {
-                let region = allocate(*len)?;
-                Ok((Value::Pointer(region.start()), Some(Buffer { region, header: None })))
+            ArgSpec::Bytes(bytes, _) => Ok((Value::Bytes(bytes.clone()), None)),
+            ArgSpec::Plain(text) => {
+                Err(format!("the kernel does not say the type of `{text}`; say i32:{text}, f32:{text} …"))
             }
-            ArgSpec::File { data, header } => {
-                let region = allocate(data.len() as u64)?;
-                region.write(0, data);
-                Ok((Value::Pointer(region.start()), Some(Buffer { region, header: header.clone() })))
+            ArgSpec::Null => Ok((Value::Pointer(0), None)),
+            ArgSpec::Local(bytes) => Ok((Value::Local(*bytes), None)),
+            ArgSpec::Buffer { data, ty, wrapping } => {
+                let len = match data {
+                    Data::Bytes(bytes) => bytes.len() as u64,
+                    Data::Zeros(len) => *len,
+                };
+                let region = device.memory().allocate_for(narrow, len, Use::Device, name);
+                let region = region.map_err(|e| e.to_string())?;
+                if let Data::Bytes(bytes) = data {
+                    region.write(0, bytes);
+                }
+                let value = Value::Pointer(region.start());
+                Ok((value, Some(Buffer { region, ty: *ty, wrapping: wrapping.clone() })))
             }
         }
     }
+}
+
+/// The data of a file, `-` for standard input, `FILE.npz:NAME` for one array of several.
+pub fn read(name: &str) -> Result<ArgSpec, String> {
+    let (file, member) = match name.split_once(".npz:") {
+        Some((stem, member)) if !Path::new(name).is_file() => (format!("{stem}.npz"), Some(member)),
+        _ => (name.to_owned(), None),
+    };
+    let in_file = |e: String| format!("{name}: {e}");
+    let mut data = crate::input::open(&file)?.to_vec();
+    if zip::is(&data) {
+        data = zip::array(&data, member).map_err(in_file)?;
+    }
+    if data.starts_with(npy::MAGIC) {
+        let array = npy::Array::read(&data).map_err(in_file)?;
+        let header = data[..array.start].to_vec();
+        let ty = Some(array.ty).flatten();
+        data.drain(..array.start);
+        return Ok(ArgSpec::Buffer { data: Data::Bytes(data), ty, wrapping: Wrapping::Npy(header) });
+    }
+    if data.starts_with(png::MAGIC) {
+        let (header, pixels) = png::read(&data).map_err(in_file)?;
+        let ty = Some(Number::Uint(1));
+        return Ok(ArgSpec::Buffer { data: Data::Bytes(pixels), ty, wrapping: Wrapping::Png(header) });
+    }
+    Ok(ArgSpec::Buffer { data: Data::Bytes(data), ty: None, wrapping: Wrapping::None })
+}
+
+/// Random numbers, the same for the same seed: floats from 0 to 1 (1 excluded), integers of every size (SplitMix64).
+fn random(ty: Number, count: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    };
+    let mut data = Vec::with_capacity(count * ty.size());
+    for _ in 0..count {
+        let bits = next();
+        match ty {
+            // As many bits as the type has, so that nothing rounds to 1.
+            Number::Float(2) => data.extend(ty.encode((bits >> 53) as f64 / 2048.0)),
+            Number::Float(4) => data.extend(ty.encode((bits >> 40) as f64 / 16_777_216.0)),
+            Number::Float(_) => data.extend(ty.encode((bits >> 11) as f64 / (1u64 << 53) as f64)),
+            _ => data.extend_from_slice(&bits.to_le_bytes()[..ty.size()]),
+        }
+    }
+    data
 }
 
 #[cfg(test)]
@@ -252,7 +311,14 @@ mod tests {
 
     fn bytes(text: &str) -> Vec<u8> {
         match ArgSpec::parse(text) {
-            Ok(ArgSpec::Bytes(b)) => b,
+            Ok(ArgSpec::Bytes(b, _)) => b,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn buffer(text: &str) -> (Vec<u8>, Option<Number>) {
+        match ArgSpec::parse(text) {
+            Ok(ArgSpec::Buffer { data: Data::Bytes(b), ty, .. }) => (b, ty),
             other => panic!("{other:?}"),
         }
     }
@@ -264,31 +330,63 @@ mod tests {
         assert_eq!(bytes("i8:0x80"), [0x80]);
         assert_eq!(bytes("f32:1.5,2"), [1.5f32.to_le_bytes(), 2f32.to_le_bytes()].concat());
         assert_eq!(bytes("hex:0102_ff"), [1, 2, 255]);
-        for (text, want) in
-            [("1", 0x3c00), ("-2.5", 0xc100), ("65504", 0x7bff), ("65520", 0x7c00), ("6e-8", 1)]
-        {
-            assert_eq!(bytes(&format!("f16:{text}")), u16::to_le_bytes(want), "{text}");
-        }
-        for half in [0u16, 1, 0x3ff, 0x400, 0x3c00, 0x7bff, 0x7c00, 0xfc00, 0x8001] {
-            assert_eq!(half_from_f64(f64_from_half(half)), half);
-        }
+    }
+
+    #[test]
+    fn names_and_insistence_come_first() {
+        let arg = Arg::parse("n=i32:5").unwrap();
+        assert_eq!((arg.name.as_deref(), arg.force), (Some("n"), false));
+        let arg = Arg::parse("n=force:f32:5").unwrap();
+        assert_eq!((arg.name.as_deref(), arg.force), (Some("n"), true));
+        let arg = Arg::parse("force:null").unwrap();
+        assert_eq!((arg.name, arg.force, arg.spec), (None, true, ArgSpec::Null));
+        assert_eq!(Arg::parse("n=5").unwrap().spec, ArgSpec::Plain("5".into()));
+        assert_eq!(Arg::parse("-0x10").unwrap().spec, ArgSpec::Plain("-0x10".into()));
+    }
+
+    #[test]
+    fn buffers_are_made() {
+        assert_eq!(buffer("iota:u8:4"), (vec![0, 1, 2, 3], Some(Number::Uint(1))));
+        assert_eq!(buffer("iota:f16:3").0, [0, 0, 0, 0x3c, 0, 0x40]);
+        let zeros = ArgSpec::parse("zeros:f32:1000").unwrap();
+        assert!(matches!(zeros, ArgSpec::Buffer { data: Data::Zeros(4000), ty: Some(Number::Float(4)), .. }));
+        assert!(matches!(
+            ArgSpec::parse("zeros:4k"),
+            Ok(ArgSpec::Buffer { data: Data::Zeros(4096), ty: None, .. })
+        ));
+        // SplitMix64 from seed 0 starts with these numbers (Vigna's reference).
+        let first = [0xe220_a839_7b1d_cdaf_u64, 0x6e78_9e6a_a1b9_65f4].map(u64::to_le_bytes).concat();
+        assert_eq!(buffer("rand:u64:2:0").0, first);
+        assert_ne!(buffer("rand:u64:2").0, first);
+        let floats = buffer("rand:f32:1000:7").0;
+        let floats: Vec<f32> = floats.as_chunks::<4>().0.iter().map(|b| f32::from_le_bytes(*b)).collect();
+        assert!(floats.iter().all(|f| (0.0..1.0).contains(f)));
+        assert!((0.4..0.6).contains(&(floats.iter().sum::<f32>() / 1000.0)));
     }
 
     #[test]
     fn wrong_arguments_are_errors() {
-        for text in [
-            "7",
-            "i32:x",
-            "i8:200",
-            "u8:-1",
-            "hex:123",
-            "hex:é",
-            "zeros:-1",
-            "zeros:99999999999G",
-            "what:1",
-            "local:5G",
+        for (text, said) in [
+            ("what", "KIND:VALUE, a number, a file or null"),
+            ("i32:x", "`x` is not a number"),
+            ("i8:200", "not within -128 to 127"),
+            ("u8:-1", "not within 0 to 255"),
+            ("hex:123", "pairs of hexadecimal digits"),
+            ("hex:é", "pairs of hexadecimal digits"),
+            ("zeros:-1", "`-1` is not a number of bytes"),
+            ("zeros:99999999999G", "is not a number of bytes"),
+            ("zeros:f33:1", "no type `f33`"),
+            ("zeros:f32:many", "`many` is not a number of elements"),
+            ("iota:f32", "iota:TYPE:N is wanted"),
+            ("iota:f32:2G", "more than 1 GiB"),
+            ("rand:f32", "rand:TYPE:N"),
+            ("rand:f32:10:x", "the seed `x`"),
+            ("what:1", "no kind of argument `what`"),
+            ("local:5G", "bytes of local memory"),
+            ("buf:no/such/file", "no/such/file"),
         ] {
-            assert!(ArgSpec::parse(text).is_err(), "{text}");
+            let error = ArgSpec::parse(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
         }
         assert!(ArgSpec::parse("f3:1").unwrap_err().contains("did you mean"));
     }

@@ -1,6 +1,6 @@
 //! `--show`: an argument's buffer as numbers or as a picture.
 
-use super::args::Number;
+use super::number::Number;
 use std::fmt::Write;
 use std::io::IsTerminal;
 

@@ -4,11 +4,13 @@ use super::Run;
 use crate::stated;
 use clap::Parser;
 use std::path::Path;
-use wavemill_asm::{Options, Os, OutputType, assemble as assemble_text, elf};
+use wavemill_asm::{Options, Os, OutputType, assemble as assemble_text, clrx, elf};
+use wavemill_device::loader;
 use wavemill_isa::Target;
+use wavemill_object::read::File;
 
 /// Sources are assembled for this when nothing says otherwise.
-const DEFAULT_GPU: &str = "gfx90a";
+pub const DEFAULT_GPU: &str = "gfx90a";
 
 /// True for assembly text: by its name, or because it is no ELF file and has no zero bytes.
 pub fn is_source(path: &Path, data: &[u8]) -> bool {
@@ -80,6 +82,9 @@ fn split(text: &str) -> Vec<String> {
 /// Assembles a source for the GPU asked for, the one it names itself, or gfx90a.
 pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<u8>, Target), String> {
     let shown = path.display().to_string();
+    if clrx::is_source(&text) {
+        return container(path, text, gpu);
+    }
     let stated = stated::target(&text);
     let mut target = match (gpu, &stated) {
         (Some(target), _) => target,
@@ -98,6 +103,8 @@ pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<
     options.old_keys = true;
     options.os = Os::AmdHsa;
     options.output = OutputType::Obj;
+    // Faults have lines, too.
+    options.debug_lines = true;
     options.include_paths.extend(path.parent().map(Path::to_path_buf));
     let output = assemble_text(&options, &shown, text);
     let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
@@ -107,6 +114,22 @@ pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<
     eprint!("{messages}");
     let object = elf::write(&output).map_err(|e| format!("{shown}: {e}"))?;
     Ok((object, target))
+}
+
+/// Assembles CLRX's source of an OpenCL binary, which names its GPU itself.
+fn container(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<u8>, Target), String> {
+    let shown = path.display().to_string();
+    let include_paths = path.parent().map(Path::to_path_buf).into_iter().collect();
+    let output = clrx::assemble(&clrx::Options { include_paths, ..Default::default() }, &shown, text);
+    let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
+    let Some(binary) = output.binary else {
+        return Err(format!("{shown} cannot be assembled\n{messages}"));
+    };
+    eprint!("{messages}");
+    let file = File::parse(&binary).map_err(|e| format!("{shown}: {e}"))?;
+    let (_, target) = loader::target_of(&file).map_err(|e| format!("{shown}: {e}"))?;
+    drop(file);
+    Ok((binary, gpu.unwrap_or(target)))
 }
 
 #[cfg(test)]

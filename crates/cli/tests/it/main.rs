@@ -1,12 +1,17 @@
 //! One test binary for the command.
 
+mod arguments;
 mod bench;
+mod dropin;
 mod eval;
+mod guide;
 mod install;
 mod lint;
 mod objects;
 mod print;
 mod run;
+mod sources;
+mod teach;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

@@ -107,7 +107,7 @@ fn assertions_fail_with_their_message() {
     for file in all(".bundle") {
         let output = run(&file, "asserts", 6, 6, &["--arg", "u32:5"]);
         let errors = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{errors}");
+        assert_eq!(output.status.code(), Some(3), "{errors}");
         let (message, report) = errors.split_once('\n').unwrap();
         assert!(message.starts_with("printf.hip:"), "{errors}");
         assert!(message.ends_with("Device-side assertion `i < n' failed."), "{errors}");
@@ -135,7 +135,7 @@ fn kernels_allocate_memory() {
 fn text_comes_before_the_fault_it_explains() {
     for file in all(".hsaco") {
         let output = run(&file, "faulty", 1, 1, &["--arg", "zeros:64"]);
-        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(output.status.code(), Some(3));
         assert_eq!(text(&output.stdout), "before the fault, unfinished\n");
         assert!(text(&output.stderr).starts_with("GPU fault: write of 4 bytes"));
     }

@@ -189,7 +189,10 @@ fn wrong_input_is_refused_before_anything_runs() {
         (with(&["--kernel", "vad", "--grid", "16"]), "did you mean vadd?"),
         (with(&["--kernel", "vadd"]), "--grid is needed"),
         (with(&launch), "takes 4 arguments"),
-        (with(&[&launch[..], &args[..6], &["--arg", "i64:16"]].concat()), "argument 3: 8 bytes are given"),
+        (
+            with(&[&launch[..], &args[..6], &["--arg", "i64:16"]].concat()),
+            "argument 3 (`i64:16`): i64 is given for uint",
+        ),
         (
             with(&[&launch[..], &args[..4], &["--arg", "local:4"], &args[6..]].concat()),
             "argument 2: local memory is given",
@@ -229,16 +232,79 @@ fn a_fault_is_reported() {
         "--arg",
         "zeros:256",
         "--arg",
-        "u64:0",
+        "null",
         "--arg",
         "u32:64",
         "--json",
     ];
     let output = run(&arguments);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(3));
     let (text, report) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(report.contains("GPU fault: write of 4 bytes at 0x0") && report.contains("=> "), "{report}");
     assert!(text.contains("\"kind\": \"write\"") && text.contains("\"function\": \"vadd\""), "{text}");
+    // The address says what it is, and the instruction what it held.
+    assert!(report.contains("address     0x0: null, or an offset from it\n"), "{report}");
+    assert!(report.contains("\n     v[0:1] = 0x0, +0x4 each (lanes 0-63)\n"), "{report}");
+    assert!(text.contains("\"operands\": [") && text.contains("\"status\": 3"), "{text}");
+}
+
+#[test]
+fn what_was_written_before_a_fault_is_shown_and_dumped() {
+    let directory = scratch("faulty");
+    let path = |name: &str| directory.join(name).display().to_string();
+    // One wave writes, then reads 4 bytes behind the end of its buffer.
+    let source = "s_load_dwordx2 s[4:5], s[0:1], 0x0\nv_and_b32 v0, 0x3ff, v0\nv_lshlrev_b32 v1, 2, v0\ns_waitcnt lgkmcnt(0)\n\
+        global_store_dword v1, v0, s[4:5]\ns_waitcnt vmcnt(0)\nglobal_load_dword v2, v1, s[4:5] offset:4\ns_waitcnt vmcnt(0)\n";
+    std::fs::write(path("k.s"), source).unwrap();
+    let dump = format!("0:{}", path("out.bin"));
+    let output = run(&[&path("k.s"), "--arg", "zeros:u32:64", "--show", "0:u32:3", "--dump", &dump]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 1 2\n");
+    assert_eq!(std::fs::read(path("out.bin")).unwrap().len(), 256);
+    let report = String::from_utf8_lossy(&output.stderr);
+    assert!(report.contains("0 bytes past the end of argument 0"), "{report}");
+    assert!(report.contains("lane        63 (work-item 63,0,0)"), "{report}");
+    assert!(report.contains("v1 = 0xfc (lanes 63)"), "{report}");
+}
+
+#[test]
+fn time_that_runs_out_has_a_status_of_its_own() {
+    let path = scratch("slow").join("k.s");
+    std::fs::write(&path, "L: s_branch L\n").unwrap();
+    let output = run(&[path.to_str().unwrap(), "--timeout", "0.2", "--json"]);
+    assert_eq!(output.status.code(), Some(4));
+    let (text, report) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(report.contains("not done after 0.2 s") && report.contains("k.s:1"), "{report}");
+    assert!(text.contains("\"status\": 4"), "{text}");
+}
+
+#[test]
+fn settings_and_outputs_that_do_nothing_are_errors() {
+    use std::process::{Command, Stdio};
+    let example = repository().join("examples/vadd.s");
+    let command = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wavemill"));
+        command.arg("run").arg(&example);
+        command
+    };
+    let output = command().env("WAVEMILL_SIMD", "foo").output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        message.contains("WAVEMILL_SIMD=foo: this machine has ") && message.contains("portable"),
+        "{message}"
+    );
+    // A device that is full, and a reader that is gone.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command().stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output: No space left"));
+    let mut child =
+        command().args(["--repeat", "3"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 #[test]
@@ -311,19 +377,19 @@ fn a_record_is_repeated() {
     // Records are the same every time.
     stdout(&with(&["--record", &file, "--threads", "4"]));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), record);
-    let fails = |text: &str, wants: &str| {
+    let fails = |text: &str, status: i32, wants: &str| {
         std::fs::write(&file, text).unwrap();
         let output = with(&["--replay", &file]);
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert_eq!(output.status.code(), Some(status), "{message}");
         assert!(message.contains(wants), "{message}");
     };
     let swapped = record.replacen("wave 0 0,0,0 1", "wave 0 0,0,0 2", 1);
-    fails(&swapped, "the run differs from its record: line 3: the record says `wave 0 0,0,0 2");
-    fails(&format!("{record}wave 1 0,0,0 0 1 end\n"), "the record goes on with `wave 1 0,0,0 0 1 end`");
-    fails(&record[..record.len() - 20], "the record");
-    fails("hello\n", "line 1: `hello` is not `wavemill record 1`");
-    fails("", "it is empty");
+    fails(&swapped, 5, "the run differs from its record: line 3: the record says `wave 0 0,0,0 2");
+    fails(&format!("{record}wave 1 0,0,0 0 1 end\n"), 5, "the record goes on with `wave 1 0,0,0 0 1 end`");
+    fails(&record[..record.len() - 20], 5, "the record");
+    fails("hello\n", 1, "line 1: `hello` is not `wavemill record 1`");
+    fails("", 1, "it is empty");
     assert!(refused(&[&example, "--replay", "/no/such/file"]).contains("/no/such/file"));
     std::fs::remove_dir_all(dir).unwrap();
 }

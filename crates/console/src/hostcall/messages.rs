@@ -16,9 +16,15 @@ const NUMBER: u32 = 8;
 /// A longer message is none.
 const MOST_BYTES: usize = 16 << 20;
 
+/// Messages that may have begun at once, and their bytes: every lane has one.
+const MOST_OPEN: usize = 1 << 20;
+const MOST_HELD: usize = 256 << 20;
+
 /// Messages that have begun.
 #[derive(Default)]
 pub(super) struct Messages {
+    /// Bytes of all of them.
+    held: usize,
     open: Vec<Option<Vec<u8>>>,
     /// Numbers that are free again.
     free: Vec<usize>,
@@ -34,6 +40,9 @@ impl Messages {
     pub(super) fn piece(&mut self, words: &[u64; WORDS], printer: &Printer) -> Result<u64, String> {
         let mut descriptor = words[0];
         if descriptor & BEGIN != 0 {
+            if self.free.is_empty() && self.open.len() == MOST_OPEN {
+                return Err(format!("more than {MOST_OPEN} calls of printf at once"));
+            }
             let number = self.free.pop().unwrap_or(self.open.len());
             if number == self.open.len() {
                 self.open.push(None);
@@ -49,14 +58,16 @@ impl Messages {
         let Some(bytes) = slot.as_mut() else { return Err("no message".into()) };
         let count = (descriptor >> LENGTH & 7) as usize;
         bytes.extend(words[1..=count].iter().flat_map(|w| w.to_le_bytes()));
-        let too_long = bytes.len() > MOST_BYTES;
+        self.held += 8 * count;
+        let too_long = bytes.len() > MOST_BYTES || self.held > MOST_HELD;
         if descriptor & END == 0 && !too_long {
             return Ok(descriptor);
         }
         let message = slot.take().unwrap_or_default();
+        self.held -= message.len();
         self.free.push(number);
         if too_long {
-            return Err(format!("printf with more than {MOST_BYTES} bytes of arguments"));
+            return Err(format!("printf with too many bytes of arguments: {}", message.len()));
         }
         fprintf(&message, printer)
     }

@@ -200,7 +200,7 @@ impl Hostcalls {
                 (0, size) => return [self.allocate(state, size), size],
                 (address, _) => match state.allocated.remove(&address) {
                     Some((_, size)) => {
-                        state.in_use -= size;
+                        state.in_use -= paged(size);
                         return [0; 2];
                     }
                     None => format!("the kernel frees {address:#x}, which is not memory it has allocated"),
@@ -222,7 +222,8 @@ impl Hostcalls {
 
     /// Memory for the kernel; 0 when there is none.
     fn allocate(&self, state: &mut State, size: u64) -> u64 {
-        let Some(in_use) = state.in_use.checked_add(size).filter(|n| *n <= self.limit) else {
+        let counts = paged(size);
+        let Some(in_use) = state.in_use.checked_add(counts).filter(|n| *n <= self.limit) else {
             self.printer
                 .note(&format!("the kernel has used up the {} bytes of memory there are", self.limit));
             return 0;
@@ -231,7 +232,8 @@ impl Hostcalls {
         let room = if size == SLAB { 2 * SLAB } else { size };
         let placed = self.memory.map(room, "memory the kernel has allocated").and_then(|region| {
             let start = if size == SLAB { region.start().next_multiple_of(SLAB) } else { region.start() };
-            self.memory.announce(start, size, true, Use::Device, "memory the kernel has allocated")?;
+            let offset = start - region.start();
+            region.announce(offset, size, true, Use::Device, "memory the kernel has allocated")?;
             Ok((region, start))
         });
         match placed {
@@ -257,6 +259,11 @@ impl Hostcalls {
             n => self.printer.note(&format!("{n} calls of printf were not finished")),
         }
     }
+}
+
+/// What so many bytes take: whole pages.
+fn paged(size: u64) -> u64 {
+    size.checked_next_multiple_of(4096).unwrap_or(u64::MAX)
 }
 
 /// Whoever runs the waves answers them.

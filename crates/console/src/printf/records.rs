@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use wavemill_device::memory::Region;
+use wavemill_object::catalyst::Container;
 use wavemill_object::metadata::Value;
 use wavemill_object::read::File;
 
@@ -46,10 +47,28 @@ pub struct Formats {
 impl Formats {
     /// Those of a code object; an error says which of them is none.
     pub fn of(file: &File<'_>) -> Result<Formats, String> {
+        if let Some(container) = &file.catalyst {
+            return Formats::of_catalyst(container);
+        }
         let document = file.metadata().map_err(|e| e.to_string())?;
         let list = document.as_ref().and_then(|d| d.get("amdhsa.printf").or_else(|| d.get("Printf")));
         let texts = list.and_then(Value::as_array).unwrap_or(&[]);
         Formats::new(texts.iter().map(|t| t.as_str().unwrap_or_default()))
+    }
+
+    /// Those of Catalyst's OpenCL binary, where every kernel has its own.
+    fn of_catalyst(container: &Container<'_>) -> Result<Formats, String> {
+        let mut formats = Formats::default();
+        for record in container.records() {
+            let (_, record) = record.map_err(|e| e.to_string())?;
+            for printf in record.printf {
+                let format = unescape(&printf.format);
+                let texts = texts(&format, Dialect::OpenCl).chain(std::iter::repeat(false));
+                let sizes = printf.sizes.iter().copied().zip(texts).collect();
+                formats.opencl.insert(printf.id, Call { sizes, format });
+            }
+        }
+        Ok(formats)
     }
 
     /// Those that these texts of metadata describe.

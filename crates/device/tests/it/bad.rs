@@ -87,7 +87,7 @@ fn a_report_names_the_place() {
         "s_nop 0\n  => ",
         "  s_trap 2\n",
         "s_endpgm",
-        "bytes before",
+        "null, or an offset from it",
     ] {
         assert!(report.contains(want), "{want:?} in\n{report}");
     }

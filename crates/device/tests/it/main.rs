@@ -1,9 +1,11 @@
 //! Dispatch without an interpreter: engines made for the test see what waves start with and how they are scheduled.
 
 mod bad;
+mod catalyst;
 mod faults;
 mod gws;
 mod hold;
+mod images;
 mod litmus;
 mod observers;
 mod ordered;

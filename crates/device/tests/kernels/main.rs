@@ -121,7 +121,7 @@ impl Case {
             dynamic_lds,
             values,
             timeout: Some(Duration::from_secs(60)),
-            observers: Default::default(),
+            ..Launch::default()
         };
         let done = self.device.launch(kernel, &launch)?;
         match done.fault {

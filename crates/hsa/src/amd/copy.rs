@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use crate::agent::Dim3;
-use crate::memory::copy;
+use crate::memory::{copy, within};
 use crate::runtime::{Runtime, runtime, signal};
 use wavemill_runtime::signal::{Condition, Signal, Wanted, now};
 
@@ -33,12 +33,15 @@ pub fn when(
     wanted: Vec<Wanted>,
     completion: Signal,
     bytes: usize,
-    work: impl Fn() + Send + 'static,
+    work: impl Fn() -> bool + Send + 'static,
 ) -> Result {
     let act = move || {
         let start = now();
-        work();
-        completion.complete(start, now());
+        match work() {
+            true => completion.complete(start, now()),
+            // As the specification has it: a negative value says that a copy failed.
+            false => completion.fail(),
+        }
     };
     if bytes <= AT_ONCE && wanted.iter().all(|w| w.met().is_some()) {
         act();
@@ -71,6 +74,8 @@ api! {
         runtime.agent(to_agent)?;
         runtime.agent(from_agent)?;
         let completion = signal(completion)?;
+        within(&runtime, to, size)?;
+        within(&runtime, from, size)?;
         when(&runtime, wanted, completion, size, move || copy(to, from, size))
     }
 
@@ -100,21 +105,32 @@ api! {
             let slices = depth > 1 || o.z > 0;
             x + width <= p.pitch && (!slices || (y + height).saturating_mul(p.pitch) <= p.slice)
         };
+        let inside = |p: &Pitched, o: Dim3| {
+            if width == 0 || height == 0 || depth == 0 {
+                return Ok(());
+            }
+            let (x, y, z) = wide(o);
+            let lines = (y + height - 1).checked_mul(p.pitch);
+            let slices = (z + depth - 1).checked_mul(p.slice);
+            let end = lines.zip(slices).and_then(|(l, s)| l.checked_add(s)?.checked_add(x + width));
+            within(&runtime, p.base, end.ok_or(Status::ERROR_INVALID_ARGUMENT)?)
+        };
         if to.base == 0 || from.base == 0 || direction > 3 {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
         if !(reaches(&to, to_offset) && reaches(&from, from_offset)) {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
+        inside(&to, to_offset)?;
+        inside(&from, from_offset)?;
         let line = move |p: Pitched, o: Dim3, y: usize, z: usize| {
             let (x0, y0, z0) = wide(o);
             p.base + (x0 + (y0 + y) * p.pitch + (z0 + z) * p.slice) as u64
         };
         let bytes = width.saturating_mul(height).saturating_mul(depth);
         when(&runtime, wanted, completion, bytes, move || {
-            for (y, z) in (0..depth).flat_map(|z| (0..height).map(move |y| (y, z))) {
-                copy(line(to, to_offset, y, z), line(from, from_offset, y, z), width);
-            }
+            let mut lines = (0..depth).flat_map(|z| (0..height).map(move |y| (y, z)));
+            lines.all(|(y, z)| copy(line(to, to_offset, y, z), line(from, from_offset, y, z), width))
         })
     }
 
@@ -125,6 +141,7 @@ api! {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
         runtime.system.heap.find(to).ok_or(Status::ERROR_INVALID_ALLOCATION)?;
+        within(&runtime, to, count.checked_mul(4).ok_or(Status::ERROR_INVALID_ARGUMENT)?)?;
         let out = Out::<u32>::of(runtime.system.heap.host_address(to));
         (0..count).try_for_each(|i| out.set_at(i, value))
     }

@@ -33,7 +33,7 @@ pub fn memory_fault(at: QueueRef, error: &QueueError) -> bool {
     let QueueError::Fault(report) = error else { return false };
     let Cause::Fault(fault) = &report.stop.cause else { return false };
     let reasons = match fault.kind {
-        FaultKind::Read { .. } | FaultKind::Write { .. } => reason::NOT_PRESENT,
+        FaultKind::Read { .. } | FaultKind::Write { .. } | FaultKind::Gone => reason::NOT_PRESENT,
         FaultKind::ReadOnly { .. } => reason::READ_ONLY,
         FaultKind::Fetch => reason::NO_EXECUTE,
         _ => return false,

@@ -6,6 +6,7 @@ use crate::pool::{self, flag, pools};
 use crate::runtime::{Runtime, runtime};
 use std::sync::PoisonError;
 use wavemill_runtime::heap::{Gpus, Info, Origin};
+use wavemill_runtime::maps;
 
 /// `hsa_amd_pointer_info_t`.
 #[derive(Clone, Copy)]
@@ -90,6 +91,8 @@ fn lock(address: u64, size: usize, agents: In<Agent>, count: i32, to: Out<u64>) 
         0 => runtime.all_gpus(),
         n => runtime.gpus(&agents.list(n)?)?,
     };
+    let end = address.checked_add(size as u64).ok_or(Status::ERROR_INVALID_ARGUMENT)?;
+    maps::access(address, end).ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     // SAFETY: the program promises to keep the memory until it unlocks it.
     let done = unsafe { runtime.system.heap.lock(address, size as u64, gpus) };
     to.set(done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?)

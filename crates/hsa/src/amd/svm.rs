@@ -150,6 +150,6 @@ api! {
         let Some(completion) = completion else { return Ok(()) };
         let wanted: Vec<Wanted> =
             wanted.into_iter().map(|signal| Wanted { signal, condition: Condition::Eq, compare: 0 }).collect();
-        when(&runtime, wanted, completion, 0, || {})
+        when(&runtime, wanted, completion, 0, || true)
     }
 }

@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 
 /// What a queue's callback was called with.
 #[derive(Default)]
-struct Told(Mutex<Vec<(Status, u64)>>);
+pub struct Told(Mutex<Vec<(Status, u64)>>);
 
-unsafe extern "C" fn told(status: Status, queue: *mut Queue, data: *mut c_void) {
+pub unsafe extern "C" fn told(status: Status, queue: *mut Queue, data: *mut c_void) {
     // SAFETY: the tests hand over a `Told` that outlives the queue.
     let told = unsafe { &*data.cast::<Told>() };
     told.0.lock().expect("no test panics in between").push((status, queue as u64));
 }
 
 impl Told {
-    fn first(&self) -> (Status, u64) {
+    pub fn first(&self) -> (Status, u64) {
         let began = Instant::now();
         loop {
             if let Some(first) = self.0.lock().expect("unpoisoned").first() {

@@ -9,6 +9,7 @@ mod errors;
 mod faults;
 #[allow(dead_code)]
 mod ffi;
+mod hostile;
 mod loader;
 mod memory;
 mod queues;

@@ -954,7 +954,7 @@ pub static OPERATIONS: [&str; 1381] = [
     "MEM = the greater of MEM and DATA as floats, at once; MODE may flush denormals for the comparison; a number goes before a quiet NaN, a signalling NaN comes out quiet; a _rtn form returns what was there",
     "D = MEM; MEM = MEM >= DATA0 ? MEM - DATA0 : MEM + DATA1, at once",
     "MEM = MEM + DATA, at once, rounded to nearest, denormals by MODE; a _rtn form returns what was there",
-    "D = DATA of another lane that the offset names: within groups of four, or of 32 by and, or and xor masks, from GFX9 on also by rotation or reversed bits; 0 from an inactive lane; no memory is touched",
+    "D = DATA of another lane that the offset names: within groups of four, or of 32 by and, or and xor masks, from GFX8 on also by rotation or reversed bits; 0 from an inactive lane; no memory is touched",
     "D = MEM",
     "D = two values, at offset0 and offset1 times the size (st64: times 64 sizes)",
     "D = two values, at offset0 and offset1 times the size (st64: times 64 sizes)",

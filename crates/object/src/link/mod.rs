@@ -203,6 +203,12 @@ fn check_linkable(name: &str, file: &File<'_>) -> Result<(), Error> {
     if file.kind != Kind::Relocatable {
         return Err(Error::new(name, "it is linked already; a relocatable object is needed"));
     }
+    if file.is_finalized() {
+        return Err(Error::new(
+            name,
+            "a finalizer made it for the loader; such code objects cannot be linked",
+        ));
+    }
     if let Some(section) = file.sections.iter().find(|s| s.ty == elf::SHT_REL) {
         let message = format!(
             "{} has relocations without addends, which only other runtimes than HSA use",

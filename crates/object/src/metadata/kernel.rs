@@ -66,7 +66,8 @@ pub struct Argument<'a> {
     pub offset: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// What it is, in the words of version 3: `by_value`, `global_buffer`, `hidden_…`.
+    /// What it is, in the words of version 3: `by_value`, `global_buffer`, `hidden_…`; Catalyst's `by_reference` is a
+    /// structure of which the address of a copy is passed.
     pub value_kind: Cow<'a, str>,
     /// `global`, `constant`, `local` …
     pub address_space: Option<Cow<'a, str>>,
@@ -76,6 +77,8 @@ pub struct Argument<'a> {
     pub actual_access: Option<Cow<'a, str>>,
     /// Alignment of what a pointer to LDS points to.
     pub pointee_align: Option<u64>,
+    /// Bytes of what is passed by reference.
+    pub pointee_size: Option<u64>,
     /// `const`.
     pub is_const: bool,
     /// `restrict`.
@@ -238,6 +241,7 @@ fn v2_kernel(value: &Value<'static>) -> Kernel<'static> {
             access: word("AccQual").filter(|w| w != "default"),
             actual_access: word("ActualAccQual").filter(|w| w != "default"),
             pointee_align: number("PointeeAlign"),
+            pointee_size: None,
             is_const: truth("IsConst"),
             is_restrict: truth("IsRestrict"),
             is_volatile: truth("IsVolatile"),

@@ -1,51 +1,25 @@
 //! Reading code objects of every version, from bytes that may be anything: every error says where it is, nothing is
 //! reserved that the file's own size does not warrant.
 
+mod catalyst;
 mod kernels;
 mod notes;
 
+pub use crate::error::Error;
 pub use kernels::{Kernel, KernelForm};
 pub use notes::{Note, notes_in};
 
+use crate::catalyst::Container;
 use crate::elf::{self, EM_AMDGPU};
 use crate::metadata::{self, Value};
+use crate::strtab::text;
 use crate::target_id::{Os, Setting, TargetId};
 use object::elf as raw;
 use object::read::elf::{FileHeader as _, ProgramHeader as _, SectionHeader as _, Sym as _};
 use object::{LittleEndian as LE, SymbolIndex};
 use std::borrow::Cow;
-use std::fmt;
 
 type RawHeader = raw::FileHeader64<LE>;
-
-/// What is wrong with a file, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error {
-    /// What is wrong.
-    pub message: String,
-    /// In which section or other part of the file.
-    pub part: String,
-    /// At which byte of the file.
-    pub offset: Option<u64>,
-}
-
-impl Error {
-    /// An error in a part of the file.
-    pub fn new(part: impl Into<String>, offset: Option<u64>, message: impl Into<String>) -> Error {
-        Error { message: message.into(), part: part.into(), offset }
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.offset {
-            Some(offset) => write!(f, "{} at byte {offset:#x}: {}", self.part, self.message),
-            None => write!(f, "{}: {}", self.part, self.message),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// What kind of ELF file it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,9 +113,11 @@ pub struct Relocation {
 }
 
 impl Relocation {
-    /// The name of its type.
-    pub fn type_name(&self) -> Cow<'static, str> {
-        elf::reloc_type(self.ty).map_or_else(|| format!("type {}", self.ty).into(), |t| t.name.into())
+    /// The name of its type, in a file of version 1 as a finalizer left it, or in any other.
+    pub fn type_name(&self, finalized: bool) -> Cow<'static, str> {
+        let name =
+            if finalized { elf::reloc_type_v1(self.ty) } else { elf::reloc_type(self.ty).map(|t| t.name) };
+        name.map_or_else(|| format!("type {}", self.ty).into(), Into::into)
     }
 }
 
@@ -173,16 +149,16 @@ pub struct File<'a> {
     pub segments: Vec<Segment<'a>>,
     /// The symbol table, with its numbers as indices; the dynamic one when there is no other.
     pub symbols: Vec<Symbol<'a>>,
-}
-
-/// Text of a string table; what is not UTF-8 in it is not shown.
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap_or("\u{fffd}")
+    /// The OpenCL binary of Catalyst that it is in.
+    pub catalyst: Option<Box<Container<'a>>>,
 }
 
 impl<'a> File<'a> {
-    /// Reads the header, the sections, segments and symbols of a code object.
+    /// Reads the header, the sections, segments and symbols of a code object, or of the one in a Catalyst container.
     pub fn parse(data: &'a [u8]) -> Result<File<'a>, Error> {
+        if crate::catalyst::is_container(data) {
+            return catalyst::file(data);
+        }
         let header_error = |message: String| Error::new("ELF header", Some(0), message);
         if !data.starts_with(b"\x7fELF") {
             return Err(header_error("this is not an ELF file".into()));
@@ -192,6 +168,9 @@ impl<'a> File<'a> {
         }
         let header = RawHeader::parse(data).map_err(|e| header_error(e.to_string()))?;
         let machine = header.e_machine(LE).0;
+        if let Some(reason) = crate::catalyst::refusal(machine) {
+            return Err(header_error(reason.into()));
+        }
         if machine != EM_AMDGPU {
             let name = match machine {
                 62 => " (x86-64)",
@@ -215,6 +194,7 @@ impl<'a> File<'a> {
             sections: Vec::new(),
             segments: Vec::new(),
             symbols: Vec::new(),
+            catalyst: None,
         };
         file.read_sections(header)?;
         file.check_overlaps(header.e_shoff.get(LE))?;
@@ -222,6 +202,10 @@ impl<'a> File<'a> {
         file.symbols = file.read_symbols(raw::SHT_SYMTAB)?;
         if file.symbols.is_empty() {
             file.symbols = file.read_symbols(raw::SHT_DYNSYM)?;
+        }
+        if file.is_finalized() {
+            // Sections have addresses, but symbols are relative to them as in any relocatable file.
+            file.sections.iter_mut().for_each(|s| s.address = 0);
         }
         Ok(file)
     }
@@ -375,6 +359,9 @@ impl<'a> File<'a> {
 
     /// The symbols that other code objects see, with the numbers that dynamic relocations call them by.
     pub fn dynamic_symbols(&self) -> Result<Vec<Symbol<'a>>, Error> {
+        if self.catalyst.is_some() {
+            return Ok(Vec::new());
+        }
         self.read_symbols(raw::SHT_DYNSYM)
     }
 
@@ -436,6 +423,9 @@ impl<'a> File<'a> {
 
     /// The code object version: 1 to 6 for HSA, 0 for others.
     pub fn version(&self) -> u8 {
+        if self.catalyst.is_some() {
+            return 1;
+        }
         if self.os() != Os::Hsa {
             return 0;
         }
@@ -454,6 +444,9 @@ impl<'a> File<'a> {
 
     /// What the code was made for: by the header's flags, else by the notes of version 1 and 2.
     pub fn target_id(&self) -> Result<Option<TargetId>, Error> {
+        if let Some(container) = &self.catalyst {
+            return Ok(container.target_id(self.inner()));
+        }
         let from_flags = TargetId::from_e_flags(self.os_abi, self.abi_version, self.flags);
         let old = self.os() == Os::Hsa && self.abi_version == 0;
         let from_notes = if old || from_flags.is_none() { self.noted_target()? } else { None };
@@ -503,6 +496,9 @@ impl<'a> File<'a> {
 
     /// What the metadata says about kernels, whatever its version, without keeping the whole document.
     pub fn kernel_metadata(&self) -> Result<Vec<metadata::kernel::Kernel<'a>>, Error> {
+        if let Some(container) = &self.catalyst {
+            return self.catalyst_metadata(container);
+        }
         let mut kernels = Vec::new();
         for note in self.notes()? {
             note.kernels(&mut kernels)?;

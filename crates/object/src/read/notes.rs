@@ -3,6 +3,7 @@
 use super::Error;
 use crate::elf;
 use crate::metadata::{self, Value, from_yaml, msgpack};
+use crate::strtab::text;
 
 /// A note record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +44,7 @@ pub fn notes_in<'a>(data: &'a [u8], base: u64, part: &'a str, all: &mut Vec<Note
             return Err(Error::new(part, place, message));
         };
         let owner = owner.split(|b| *b == 0).next().unwrap_or(b"");
-        all.push(Note {
-            owner: super::text(owner),
-            kind,
-            contents,
-            part,
-            offset: base + (at + contents_at) as u64,
-        });
+        all.push(Note { owner: text(owner), kind, contents, part, offset: base + (at + contents_at) as u64 });
         at += contents_at + (size as usize).next_multiple_of(4);
     }
     Ok(())

@@ -1,4 +1,5 @@
 //! A system with engines made for the test.
 
+mod hostile;
 mod observers;
 mod queues;

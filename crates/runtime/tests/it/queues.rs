@@ -16,12 +16,12 @@ use wavemill_testing::{Fake, kernel, object};
 use wavemill_wave::{Event, GroupShared, Memory, Wave};
 
 pub const KERNEL_DISPATCH: u16 = 2;
-const BARRIER_AND: u16 = 3;
+pub const BARRIER_AND: u16 = 3;
 const BARRIER_OR: u16 = 5;
 const BARRIER_BIT: u16 = 1 << 8;
 
 /// A system whose waves do what a closure says.
-fn system<F>(gpus: usize, run: F) -> Arc<System>
+pub fn system<F>(gpus: usize, run: F) -> Arc<System>
 where
     F: Fn(&mut Wave, &GroupShared, &Memory, u64) -> Event + Send + Sync + Clone + 'static,
 {
@@ -43,9 +43,9 @@ pub fn load(system: &System, executable: &mut Executable) -> u64 {
     executable.find("k", Some(0)).unwrap().address
 }
 
-type Errors = Arc<Mutex<Vec<QueueError>>>;
+pub type Errors = Arc<Mutex<Vec<QueueError>>>;
 
-fn queue(system: &Arc<System>, size: u32) -> (QueueRef, Errors) {
+pub fn queue(system: &Arc<System>, size: u32) -> (QueueRef, Errors) {
     let errors = Errors::default();
     let seen = errors.clone();
     let on_error = Box::new(move |_: QueueRef, e: &QueueError| seen.lock().unwrap().push(e.clone()));
@@ -81,7 +81,7 @@ pub fn dispatch(kernel: u64, completion: Signal) -> [u8; PACKET_SIZE] {
     .to_bytes()
 }
 
-fn barrier(signals: &[Signal], completion: Signal) -> [u8; PACKET_SIZE] {
+pub fn barrier(signals: &[Signal], completion: Signal) -> [u8; PACKET_SIZE] {
     let mut bytes = [0; PACKET_SIZE];
     for (i, s) in signals.iter().enumerate() {
         bytes[8 + 8 * i..16 + 8 * i].copy_from_slice(&s.handle().to_le_bytes());
@@ -90,7 +90,7 @@ fn barrier(signals: &[Signal], completion: Signal) -> [u8; PACKET_SIZE] {
     bytes
 }
 
-const LONG: Option<Duration> = Some(Duration::from_secs(60));
+pub const LONG: Option<Duration> = Some(Duration::from_secs(60));
 
 #[test]
 fn four_producers_wrap_around() {

@@ -3,6 +3,8 @@
 mod buffers;
 mod exceptions;
 mod floats;
+mod plain;
+mod record;
 
 use wavemill_isa::ROWS;
 use wavemill_sem::fidelity::{Fidelity, fidelity};

@@ -215,31 +215,7 @@ macro_rules! kernel {
     (@done $k:ident l $m:ident) => { let _ = $m; };
     (@done $k:ident $res:ident $m:ident) => { $k.put_mask($m) };
 }
-kernel! {
-    w_w(w 0) w;
-    ww_w(w 0, w 1) w;
-    www_w(w 0, w 1, w 2) w;
-    wwi_w(w 0, w 1, i 2) w;
-    wwm_w(w 0, w 1, m 2) w;
-    wwwm_w(w 0, w 1, w 2, m 3) w;
-    ww_wm(w 0, w 1) wm;
-    wwm_wm(w 0, w 1, m 2) wm;
-    www_wm(w 0, w 1, w 2) wm;
-    ww_m(w 0, w 1) m;
-    l_w(l 0) w;
-    w_l(w 0) l;
-    l_l(l 0) l;
-    ll_l(l 0, l 1) l;
-    lll_l(l 0, l 1, l 2) l;
-    lllm_l(l 0, l 1, l 2, m 3) l;
-    lll_lm(l 0, l 1, l 2) lm;
-    wl_l(w 0, l 1) l;
-    lw_l(l 0, w 1) l;
-    lwl_l(l 0, w 1, l 2) l;
-    wwl_lm(w 0, w 1, l 2) lm;
-    ll_m(l 0, l 1) m;
-    lw_m(l 0, w 1) m;
-}
+wavemill_sem::for_each_shape!(kernel);
 
 /// The numbers of a chunk's lanes.
 #[inline(always)]
@@ -492,16 +468,18 @@ impl Kernels {
     }
 }
 
+/// The kernels of a back end; `$features` puts what the host must have before each function.
 macro_rules! backend {
-    ($table:ident, $v:ty, $module:ident, $fast:ident, $(#[$attr:meta])*) => {
+    ($table:ident, $v:ty, $module:ident, $fast:ident, $features:ident) => {
         mod $module {
             use super::*;
             macro_rules! handler {
                 ($name:ident, $meaning:path, $what:ident) => {
-                    $(#[$attr])*
-                    unsafe fn $name(op: &LaneOp, env: &Env, exec: u64) {
-                        let x = Context::new(env.mode, op.clamp, op.omod, env.level);
-                        let _ = $meaning(op.$what, Kernel::<$v, false>::new(env, op, exec), &x);
+                    $features! {
+                        unsafe fn $name(op: &LaneOp, env: &Env, exec: u64) {
+                            let x = Context::new(env.mode, op.clamp, op.omod, env.level);
+                            let _ = $meaning(op.$what, Kernel::<$v, false>::new(env, op, exec), &x);
+                        }
                     }
                 };
             }
@@ -530,38 +508,34 @@ macro_rules! backend {
                 before,
                 after,
             };
-            #[allow(dead_code)]
-            $(#[$attr])*
-            pub unsafe fn fast(ops: &[LaneOp], env: &Env) -> usize {
-                // SAFETY: the caller's promise.
-                unsafe { strip::<$v, true>(ops, env, &HANDLERS) }
-            }
             pub unsafe fn any(ops: &[LaneOp], env: &Env) -> usize {
                 // SAFETY: the caller's promise.
                 unsafe { strip::<$v, false>(ops, env, &HANDLERS) }
             }
-            $(#[$attr])*
-            unsafe fn before(env: &Env, extra: &Extra, exec: u64) -> u64 {
-                // SAFETY: the caller's promise.
-                unsafe { prepare::<$v>(env, extra, exec) }
-            }
-            $(#[$attr])*
-            unsafe fn after(env: &Env, extra: &Extra, exec: u64) {
-                // SAFETY: the caller's promise.
-                unsafe { finish::<$v>(env, extra, exec) }
-            }
-            $(#[$attr])*
-            pub unsafe fn range(low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
-                // SAFETY: the caller's promise.
-                unsafe { span::<$v>(low, high, exec, step) }
-            }
-            $(#[$attr])*
-            pub unsafe fn mfma_32(block: &mut Block32, shape: &Shape, sum: Sum) {
-                multiply_32::<$v>(block, shape, sum)
-            }
-            $(#[$attr])*
-            pub unsafe fn mfma_64(block: &mut Block64, shape: &Shape) {
-                multiply_64::<$v>(block, shape)
+            $features! {
+                #[allow(dead_code)]
+                pub unsafe fn fast(ops: &[LaneOp], env: &Env) -> usize {
+                    // SAFETY: the caller's promise.
+                    unsafe { strip::<$v, true>(ops, env, &HANDLERS) }
+                }
+                unsafe fn before(env: &Env, extra: &Extra, exec: u64) -> u64 {
+                    // SAFETY: the caller's promise.
+                    unsafe { prepare::<$v>(env, extra, exec) }
+                }
+                unsafe fn after(env: &Env, extra: &Extra, exec: u64) {
+                    // SAFETY: the caller's promise.
+                    unsafe { finish::<$v>(env, extra, exec) }
+                }
+                pub unsafe fn range(low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
+                    // SAFETY: the caller's promise.
+                    unsafe { span::<$v>(low, high, exec, step) }
+                }
+                pub unsafe fn mfma_32(block: &mut Block32, shape: &Shape, sum: Sum) {
+                    multiply_32::<$v>(block, shape, sum)
+                }
+                pub unsafe fn mfma_64(block: &mut Block64, shape: &Shape) {
+                    multiply_64::<$v>(block, shape)
+                }
             }
         }
         static $table: Kernels = Kernels {
@@ -575,18 +549,25 @@ macro_rules! backend {
 }
 /// For [`Task::Leave`], which never comes so far.
 unsafe fn nothing(_: &LaneOp, _: &Env, _: u64) {}
+/// Functions any host can run.
+macro_rules! any_host {
+    ($($item:item)*) => { $($item)* };
+}
 #[cfg(target_arch = "x86_64")]
-use crate::simd::{avx2::Y16, avx512::Z16};
+use crate::simd::{
+    avx2::{Y16, avx2},
+    avx512::{Z16, avx512},
+};
 #[cfg(target_arch = "x86_64")]
-backend!(AVX512, Z16, with_avx512, fast, #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+backend!(AVX512, Z16, with_avx512, fast, avx512);
 #[cfg(target_arch = "x86_64")]
-backend!(AVX2, Y16, with_avx2, fast, #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]);
+backend!(AVX2, Y16, with_avx2, fast, avx2);
 #[cfg(target_arch = "aarch64")]
 use crate::simd::neon::N16;
 #[cfg(target_arch = "aarch64")]
-backend!(NEON, N16, with_neon, fast,);
+backend!(NEON, N16, with_neon, fast, any_host);
 // Arrays gain nothing from a fast instance, and it is long.
-backend!(PORTABLE, P16, portable, any,);
+backend!(PORTABLE, P16, portable, any, any_host);
 
 /// The kernels of a back end.
 pub(crate) fn kernels(simd: Simd) -> &'static Kernels {

@@ -4,6 +4,7 @@
 //! them runs a strip; [`quick`] has the simple cases of memory accesses, [`matrix`] MFMA. Everything else is executed by
 //! `sem` on the wave's registers and memory ([`Running`]).
 
+mod cache;
 pub(crate) mod kernels;
 mod matrix;
 pub(crate) mod quick;
@@ -11,6 +12,7 @@ mod valu;
 
 use crate::engine::{Engine, Event, Fault, FaultKind};
 use crate::group::GroupShared;
+use crate::host::{self, Gone};
 use crate::mem::Memory;
 use crate::program::{self, Block, Inst, Layout, Run};
 use crate::running::Running;
@@ -18,12 +20,13 @@ use crate::simd::Simd;
 use crate::state::{Vgpr, Wave};
 use crate::step::Next;
 use crate::strip::Task;
+use cache::{Cache, Page};
 use kernels::{Kernels, Temps, kernels};
-use std::collections::HashMap;
-use std::sync::atomic::{Ordering, fence};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{Ordering, compiler_fence, fence};
 use wavemill_isa::{Decoder, Target};
-use wavemill_sem::control::{self, Control, Flow};
+use wavemill_sem::control::Control;
+use wavemill_sem::execute::control::{self, Flow};
 use wavemill_sem::memory::Access;
 use wavemill_sem::smem::ScalarMemory;
 use wavemill_sem::state::State;
@@ -32,17 +35,12 @@ use wavemill_sem::{Mode, bus, execute};
 /// Bytes of code that are looked up together.
 const PAGE: u64 = 4096;
 
-/// Blocks by the dword of a page they start at.
-struct Page {
-    blocks: Box<[OnceLock<Box<Block>>]>,
-}
-
 /// Runs waves by decoding blocks once and executing them with 16-lane kernels.
 pub struct Interp {
     decoder: Decoder,
     simd: Simd,
     kernels: &'static Kernels,
-    pages: RwLock<HashMap<(u64, Layout), Arc<Page>>>,
+    cache: Cache,
 }
 
 /// A wave being run.
@@ -58,6 +56,8 @@ struct Exec<'a> {
     temps: Box<Temps>,
     /// Address of the running block.
     block: u64,
+    /// Address of the instruction that accesses memory, or did so last.
+    place: u64,
     /// Stores may not have reached memory: S_WAITCNT waits for them.
     stored: bool,
     /// What blocks are decoded for; kept up to date with MODE and STATUS.
@@ -73,7 +73,7 @@ impl Interp {
     /// An interpreter with kernels of one's choice, which the host must have ([`Simd::available`]); else portable ones.
     pub fn with_simd(target: Target, simd: Simd) -> Interp {
         let simd = if Simd::available().contains(&simd) { simd } else { Simd::Portable };
-        Interp { decoder: Decoder::new(target), simd, kernels: kernels(simd), pages: RwLock::default() }
+        Interp { decoder: Decoder::new(target), simd, kernels: kernels(simd), cache: Cache::default() }
     }
 
     /// The target.
@@ -84,18 +84,6 @@ impl Interp {
     /// The kernels in use.
     pub fn simd(&self) -> Simd {
         self.simd
-    }
-
-    fn page(&self, base: u64, layout: Layout) -> Arc<Page> {
-        let key = (base, layout);
-        if let Some(page) = self.pages.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return page.clone();
-        }
-        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
-        let page = pages
-            .entry(key)
-            .or_insert_with(|| Arc::new(Page { blocks: (0..PAGE / 4).map(|_| OnceLock::new()).collect() }));
-        page.clone()
     }
 }
 
@@ -114,10 +102,11 @@ impl Engine for Interp {
     }
 
     fn invalidate(&self, start: u64, len: u64) {
-        let (first, last) = (start & !(PAGE - 1), start.saturating_add(len));
-        // A block may reach beyond its page, so the page before goes too.
-        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
-        pages.retain(|&(base, _), _| base.saturating_add(PAGE) < first || base >= last);
+        self.cache.invalidate(start, len);
+    }
+
+    fn revalidate(&self) {
+        self.cache.revalidate();
     }
 }
 
@@ -128,10 +117,15 @@ impl Interp {
         let pc = wave.pc;
         let mut exec = self.exec(wave, group, memory);
         let block = program::decode_one(&self.decoder, memory, pc, exec.layout);
-        match exec.run_step(pc, &block) {
+        // SAFETY: as in `run_wave`.
+        let next = match unsafe { host::guarded(|| exec.run_step(pc, &block)) } {
+            Ok(next) => next,
+            Err(gone) => return Some(exec.gone(gone)),
+        };
+        match next {
             Next::Go => None,
             Next::Refetch => {
-                self.pages.write().unwrap_or_else(PoisonError::into_inner).clear();
+                self.cache.clear();
                 None
             }
             Next::Stop(event) => Some(event),
@@ -146,6 +140,7 @@ impl Interp {
             temps: Box::new(Temps { src: [[zero; 2]; 3], dst: [zero; 2] }),
             kernels: self.kernels,
             block: wave.pc,
+            place: wave.pc,
             layout: Layout::of(wave),
             stored: true,
             wave,
@@ -158,29 +153,40 @@ impl Interp {
 
     fn run_wave(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
         let mut exec = self.exec(wave, group, memory);
+        let mut page = None;
+        // SAFETY: memory that may be gone is accessed by single instructions, which hold no locks, and change nothing but
+        // the wave, which ends, and memory. What owns memory lives out here.
+        match unsafe { host::guarded(|| self.turn(&mut exec, &mut page, budget)) } {
+            Ok(event) => event,
+            Err(gone) => exec.gone(gone),
+        }
+    }
+
+    /// Runs a wave until its turn ends.
+    fn turn(&self, exec: &mut Exec<'_>, page: &mut Option<Arc<Page>>, budget: u64) -> Event {
+        let memory = exec.memory;
         let mut layout = exec.layout;
         let mut spent = 0;
         let mut base = !0;
-        let mut page = None;
         loop {
             let pc = exec.wave.pc;
             if pc & !(PAGE - 1) != base || exec.layout != layout {
                 base = pc & !(PAGE - 1);
                 layout = exec.layout;
-                page = Some(self.page(base, layout));
+                *page = Some(self.cache.page(memory, base, layout));
             }
             let Some(page) = page.as_ref() else { return exec.fault(FaultKind::Fetch, 0, pc, pc) };
             if pc & 3 != 0 {
                 return exec.fault(FaultKind::Fetch, 0, pc, pc);
             }
-            let block = page.blocks[(pc % PAGE / 4) as usize]
-                .get_or_init(|| Box::new(program::decode_block(&self.decoder, memory, pc, layout)));
+            let decode = || program::decode_block(&self.decoder, memory, pc, layout);
+            let block = self.cache.block(page, pc, decode);
             let next = if layout.single() { exec.run_step(pc, block) } else { exec.run_block(pc, block) };
             match next {
                 Next::Go => {}
                 Next::Stop(event) => return event,
                 Next::Refetch => {
-                    self.pages.write().unwrap_or_else(PoisonError::into_inner).clear();
+                    self.cache.clear();
                     base = !0;
                 }
             }
@@ -201,6 +207,23 @@ impl Exec<'_> {
 
     fn fault(&self, kind: FaultKind, lanes: u64, pc: u64, address: u64) -> Event {
         Event::Fault(Fault { kind, pc, lanes, address })
+    }
+
+    /// Notes where the wave is before it accesses memory that may be gone.
+    #[inline]
+    fn accesses(&mut self, inst: &Inst) {
+        let pc = self.pc(inst);
+        // SAFETY: a field of our own. The compiler must have stored it when a signal comes.
+        unsafe { (&raw mut self.place).write_volatile(pc) };
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// The memory of an access is gone.
+    #[cold]
+    fn gone(&mut self, gone: Gone) -> Event {
+        self.wave.pc = self.place;
+        let address = self.memory.seen_at(gone.address).unwrap_or(gone.address);
+        self.fault(FaultKind::Gone, 0, self.place, address)
     }
 
     /// Runs a block of one instruction, with everything around it.
@@ -280,6 +303,7 @@ impl Exec<'_> {
 
     /// Executes an instruction as `sem` has it.
     fn execute(&mut self, inst: &Inst) -> Result<Flow, bus::Fault> {
+        self.accesses(inst);
         self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
         self.stored |= match inst.run {
             Run::Memory(access) => matches!(access, Access::Store { .. }),
@@ -294,7 +318,11 @@ impl Exec<'_> {
     #[inline]
     fn memory_quickly(&mut self, inst: &Inst, access: Access) -> bool {
         let exec = self.wave.exec();
-        if !self.may_be_quick(exec) || !self.quick_memory(inst, access, exec) {
+        if !self.may_be_quick(exec) {
+            return false;
+        }
+        self.accesses(inst);
+        if !self.quick_memory(inst, access, exec) {
             return false;
         }
         self.stored |= matches!(access, Access::Store { .. });

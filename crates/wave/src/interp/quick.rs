@@ -6,11 +6,11 @@ use super::Exec;
 use crate::guest;
 use crate::program::{Inst, Src};
 use wavemill_sem::address::{self, Addressing};
+use wavemill_sem::execute::transfer::Resource;
 use wavemill_sem::memory::{Access, Extend};
 use wavemill_sem::scalar::{S32, S64};
 use wavemill_sem::share::{PairAction, Share, pair_offsets};
 use wavemill_sem::state::State;
-use wavemill_sem::transfer::Resource;
 
 /// Where active lanes' offsets lie.
 #[derive(Clone, Copy, Debug)]

@@ -72,7 +72,7 @@ impl Exec<'_> {
         let mut op = block.lane_ops.list[at];
         let mut extra = block.lane_ops.extras.get((op.extra as usize).wrapping_sub(1)).cloned();
         if self.wave.mode & INDEXING != 0 {
-            let inst = self.state().indexed(&block.insts[at]);
+            let inst = block.insts[at].indexed_in(&self.state());
             for (i, src) in inst.src.iter().enumerate() {
                 let Src::Vgpr(r) = src else { continue };
                 let prepare = extra.as_mut().and_then(|e| e.prepare[i].as_mut());

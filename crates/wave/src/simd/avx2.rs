@@ -1,230 +1,328 @@
-//! Sixteen lanes in two ymm registers. Every function here runs inside the interpreter's AVX2 instance, which is only
-//! entered after the host was found to have AVX2 and FMA.
+//! Sixteen lanes in two ymm registers, of 64 bits in four. Every function here runs inside the interpreter's AVX2
+//! instance, which is only entered after the host was found to have AVX2, FMA and F16C.
 
-use super::portable::{Wide, wide};
-use super::{Bits, V16};
+use super::Bits;
+use super::lanes::{
+    Host, HostLong, Lanes, Wide, arrays, compare_registers, expand_long, expand_word, on_registers,
+    rounding_registers,
+};
 use std::arch::x86_64::*;
-use std::mem::transmute;
-use wavemill_sem::lanes::Word;
+use wavemill_sem::soft::Round;
 
 /// Sixteen 32-bit lanes.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Y16(__m256i, __m256i);
+pub(crate) struct Ymm2(__m256i, __m256i);
 
-/// Applies an intrinsic to both halves.
-macro_rules! both {
-    ($f:ident($($a:expr),*)) => {
-        // SAFETY: only reached from the AVX2 instance (see above).
-        unsafe { Y16($f($($a.0),*), $f($($a.1),*)) }
+/// The lanes that `sem`'s meanings work on.
+pub(crate) type Y16 = Lanes<Ymm2>;
+
+/// Sixteen 64-bit lanes.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub(crate) struct Ymm4(__m256i, __m256i, __m256i, __m256i);
+
+/// Items for hosts with what this back end needs.
+macro_rules! avx2 {
+    ($($item:item)*) => {
+        $(
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+            $item
+        )*
     };
 }
-operators!(Y16(0, 1): Add add _mm256_add_epi32; Sub sub _mm256_sub_epi32; Mul mul _mm256_mullo_epi32;
-    BitAnd bitand _mm256_and_si256; BitOr bitor _mm256_or_si256; BitXor bitxor _mm256_xor_si256;);
+pub(crate) use avx2;
 
-/// All ones in the lanes of a mask of eight.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn spread(mask: u16) -> __m256i {
-    let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
-    _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bit), bit)
-}
+const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
-/// f16 in the low halves to f32.
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn widen(a: __m256i) -> __m256i {
-    let low = _mm256_and_si256(a, _mm256_set1_epi32(0xffff));
-    let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(low, low));
-    _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)))
-}
-
-/// f32 to f16 in the low halves, to nearest.
-#[inline]
-#[target_feature(enable = "avx2,f16c")]
-fn narrow(a: __m256i) -> __m256i {
-    _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(a)))
-}
-
-/// Sign bits of both halves.
-#[inline(always)]
-fn movemask(a: Y16) -> Bits {
-    // SAFETY: only reached from the AVX2 instance.
-    unsafe {
-        let lo = _mm256_movemask_ps(_mm256_castsi256_ps(a.0)) as u16;
-        let hi = _mm256_movemask_ps(_mm256_castsi256_ps(a.1)) as u16;
-        Bits(lo | hi << 8)
-    }
-}
-
-/// Applies a float intrinsic to both halves. (A macro, because a closure would be a function without the features.)
-macro_rules! float {
-    ($f:ident $(::<$imm:tt>)? ($($a:expr),*)) => {
-        // SAFETY: only reached from the AVX2 instance.
-        unsafe {
-            Y16(
-                _mm256_castps_si256($f $(::<$imm>)? ($(_mm256_castsi256_ps($a.0)),*)),
-                _mm256_castps_si256($f $(::<$imm>)? ($(_mm256_castsi256_ps($a.1)),*)),
-            )
+/// Functions of registers, as [`on_registers`] wants them.
+macro_rules! functions {
+    ($(#[$doc:meta])* $module:ident: int { $($int:ident($($ia:ident),*) $fi:ident;)* }
+     float { $($float:ident($($fa:ident),*) $ff:ident $(::<$imm:ident>)?;)* } compare { $($cmp:ident $how:ident;)* } $cmp_f:ident
+     $to:ident $from:ident $movemask:ident { $($item:item)* }) => {
+        $(#[$doc])*
+        mod $module {
+            use super::*;
+            $(
+                #[inline]
+                #[target_feature(enable = "avx2,fma,f16c")]
+                pub fn $int($($ia: __m256i),*) -> __m256i {
+                    $fi($($ia),*)
+                }
+            )*
+            $(
+                #[inline]
+                #[target_feature(enable = "avx2,fma,f16c")]
+                pub fn $float($($fa: __m256i),*) -> __m256i {
+                    $from($ff $(::<$imm>)? ($($to($fa)),*))
+                }
+            )*
+            $(
+                #[inline]
+                #[target_feature(enable = "avx2,fma,f16c")]
+                pub fn $cmp(a: __m256i, b: __m256i) -> u16 {
+                    $movemask($cmp_f::<$how>($to(a), $to(b))) as u16
+                }
+            )*
+            /// The lanes that are all ones.
+            #[inline]
+            #[target_feature(enable = "avx2,fma,f16c")]
+            fn flags(a: __m256i) -> u16 {
+                $movemask($to(a)) as u16
+            }
+            $(
+                #[inline]
+                #[target_feature(enable = "avx2,fma,f16c")]
+                $item
+            )*
         }
     };
 }
-
-impl Word for Y16 {
-    type Mask = Bits;
-    type Long = Wide<Y16>;
-    #[inline(always)]
-    fn splat(n: u32) -> Self {
-        // SAFETY: only reached from the AVX2 instance.
-        let v = unsafe { _mm256_set1_epi32(n as i32) };
-        Y16(v, v)
+functions! {
+    /// On eight lanes of 32 bits.
+    words: int {
+        add(a, b) _mm256_add_epi32; sub(a, b) _mm256_sub_epi32; mul(a, b) _mm256_mullo_epi32;
+        and(a, b) _mm256_and_si256; or(a, b) _mm256_or_si256; xor(a, b) _mm256_xor_si256;
+        min_u(a, b) _mm256_min_epu32; max_u(a, b) _mm256_max_epu32;
+        min_i(a, b) _mm256_min_epi32; max_i(a, b) _mm256_max_epi32; dot_i16(a, b) _mm256_madd_epi16;
     }
-    #[inline(always)]
-    fn map1(self, f: impl Fn(u32) -> u32) -> Self {
-        let a = self.to_array();
-        Self::from_array(std::array::from_fn(|i| f(a[i])))
+    float {
+        fadd(a, b) _mm256_add_ps; fsub(a, b) _mm256_sub_ps; fmul(a, b) _mm256_mul_ps; fdiv(a, b) _mm256_div_ps;
+        fsqrt(a) _mm256_sqrt_ps; ffma(a, b, c) _mm256_fmadd_ps;
+        ftrunc(a) _mm256_round_ps::<ZERO>; ffloor(a) _mm256_round_ps::<DOWN>; frint(a) _mm256_round_ps::<NEAREST>;
     }
-    #[inline(always)]
-    fn map2(self, b: Self, f: impl Fn(u32, u32) -> u32) -> Self {
-        let (a, b) = (self.to_array(), b.to_array());
-        Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
-    }
-    #[inline(always)]
-    fn map3(self, b: Self, c: Self, f: impl Fn(u32, u32, u32) -> u32) -> Self {
-        let (a, b, c) = (self.to_array(), b.to_array(), c.to_array());
-        Self::from_array(std::array::from_fn(|i| f(a[i], b[i], c[i])))
-    }
-    #[inline(always)]
-    fn test2(self, b: Self, f: impl Fn(u32, u32) -> bool) -> Bits {
-        let (a, b) = (self.to_array(), b.to_array());
-        let mut m = 0;
-        for i in 0..16 {
-            m |= (f(a[i], b[i]) as u16) << i;
+    compare { flt _CMP_LT_OQ; feq _CMP_EQ_OQ; funord _CMP_UNORD_Q; } _mm256_cmp_ps
+    _mm256_castsi256_ps _mm256_castps_si256 _mm256_movemask_ps {
+        /// All ones in the lanes of a mask of eight.
+        pub fn spread(mask: u16) -> __m256i {
+            let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bit), bit)
         }
-        Bits(m)
-    }
-    #[inline(always)]
-    fn widen1(self, f: impl Fn(u32) -> u64) -> Wide<Y16> {
-        let a = self.to_array();
-        wide(std::array::from_fn(|i| f(a[i])))
-    }
-    #[inline(always)]
-    fn select(mask: Bits, t: Self, f: Self) -> Self {
-        // SAFETY: only reached from the AVX2 instance.
-        unsafe {
-            Y16(
-                _mm256_blendv_epi8(f.0, t.0, spread(mask.0 & 0xff)),
-                _mm256_blendv_epi8(f.1, t.1, spread(mask.0 >> 8)),
-            )
+        pub fn eq(a: __m256i, b: __m256i) -> u16 { flags(_mm256_cmpeq_epi32(a, b)) }
+        pub fn lt_i(a: __m256i, b: __m256i) -> u16 { flags(_mm256_cmpgt_epi32(b, a)) }
+        pub fn lt_u(a: __m256i, b: __m256i) -> u16 {
+            let flip = _mm256_set1_epi32(i32::MIN);
+            lt_i(_mm256_xor_si256(a, flip), _mm256_xor_si256(b, flip))
+        }
+        pub fn shl(a: __m256i, b: __m256i) -> __m256i { _mm256_sllv_epi32(a, _mm256_and_si256(b, _mm256_set1_epi32(31))) }
+        pub fn shr(a: __m256i, b: __m256i) -> __m256i { _mm256_srlv_epi32(a, _mm256_and_si256(b, _mm256_set1_epi32(31))) }
+        pub fn sar(a: __m256i, b: __m256i) -> __m256i { _mm256_srav_epi32(a, _mm256_and_si256(b, _mm256_set1_epi32(31))) }
+        pub fn mul_hi_u(a: __m256i, b: __m256i) -> __m256i {
+            let even = _mm256_srli_epi64::<32>(_mm256_mul_epu32(a, b));
+            let odd = _mm256_mul_epu32(_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
+            _mm256_blend_epi32::<0xaa>(even, odd)
+        }
+        pub fn mul_hi_i(a: __m256i, b: __m256i) -> __m256i {
+            let even = _mm256_srli_epi64::<32>(_mm256_mul_epi32(a, b));
+            let odd = _mm256_mul_epi32(_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
+            _mm256_blend_epi32::<0xaa>(even, odd)
+        }
+        pub fn count_ones(a: __m256i) -> __m256i {
+            // Bits of each half byte from a table, then the sum of four bytes.
+            let table = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+            let low = _mm256_set1_epi8(15);
+            let halves = _mm256_add_epi8(
+                _mm256_shuffle_epi8(table, _mm256_and_si256(a, low)),
+                _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16::<4>(a), low)),
+            );
+            _mm256_madd_epi16(_mm256_maddubs_epi16(halves, _mm256_set1_epi8(1)), _mm256_set1_epi16(1))
+        }
+        pub fn leading_zeros(a: __m256i) -> __m256i {
+            // All bits below the highest, then those that are left.
+            let a = _mm256_or_si256(a, _mm256_srli_epi32::<1>(a));
+            let a = _mm256_or_si256(a, _mm256_srli_epi32::<2>(a));
+            let a = _mm256_or_si256(a, _mm256_srli_epi32::<4>(a));
+            let a = _mm256_or_si256(a, _mm256_srli_epi32::<8>(a));
+            let a = _mm256_or_si256(a, _mm256_srli_epi32::<16>(a));
+            _mm256_sub_epi32(_mm256_set1_epi32(32), count_ones(a))
+        }
+        pub fn permute_bytes(a: __m256i, b: __m256i, s: __m256i) -> __m256i {
+            // Bytes are chosen from the lane's own four of the sixteen that an instruction sees.
+            let lane = _mm256_broadcastsi128_si256(_mm_setr_epi32(0, 0x0404_0404, 0x0808_0808, 0x0c0c_0c0c));
+            let at = _mm256_or_si256(_mm256_and_si256(s, _mm256_set1_epi8(3)), lane);
+            // Bit 2 of a selector moves to its top.
+            let upper = _mm256_slli_epi16::<5>(s);
+            _mm256_blendv_epi8(_mm256_shuffle_epi8(b, at), _mm256_shuffle_epi8(a, at), upper)
+        }
+        pub fn sext_even_bytes(a: __m256i) -> __m256i { _mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(a)) }
+        pub fn sad_u8(a: __m256i, b: __m256i) -> __m256i {
+            // The instruction sums eight bytes: the other four are zero.
+            let zero = _mm256_setzero_si256();
+            let even = _mm256_sad_epu8(_mm256_blend_epi32::<0xaa>(a, zero), _mm256_blend_epi32::<0xaa>(b, zero));
+            let odd = _mm256_sad_epu8(_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
+            _mm256_or_si256(even, _mm256_slli_epi64::<32>(odd))
+        }
+        pub fn i2f(a: __m256i) -> __m256i { _mm256_castps_si256(_mm256_cvtepi32_ps(a)) }
+        pub fn u2f(a: __m256i) -> __m256i {
+            // Both halves are exact; the upper one times 2¹⁶ is, too. One rounding.
+            let high = _mm256_cvtepi32_ps(_mm256_srli_epi32::<16>(a));
+            let low = _mm256_cvtepi32_ps(_mm256_and_si256(a, _mm256_set1_epi32(0xffff)));
+            _mm256_castps_si256(_mm256_fmadd_ps(high, _mm256_set1_ps(65536.0), low))
+        }
+        pub fn f2i(a: __m256i) -> __m256i {
+            let a = _mm256_castsi256_ps(a);
+            // Too small gives the least number as it is; NaN gives zero.
+            let large = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GE_OQ>(a, _mm256_set1_ps(2_147_483_648.0)));
+            let ordered = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_ORD_Q>(a, a));
+            let r = _mm256_and_si256(_mm256_cvttps_epi32(a), ordered);
+            _mm256_blendv_epi8(r, _mm256_set1_epi32(i32::MAX), large)
+        }
+        pub fn f2u(a: __m256i) -> __m256i {
+            let limit = _mm256_set1_ps(2_147_483_648.0);
+            // Negative numbers and NaN give zero.
+            let a = _mm256_max_ps(_mm256_castsi256_ps(a), _mm256_setzero_ps());
+            let upper = _mm256_cmp_ps::<_CMP_GE_OQ>(a, limit);
+            let high = _mm256_cvttps_epi32(_mm256_sub_ps(a, limit));
+            let high = _mm256_xor_si256(high, _mm256_set1_epi32(i32::MIN));
+            let r = _mm256_blendv_epi8(_mm256_cvttps_epi32(a), high, _mm256_castps_si256(upper));
+            let beyond = _mm256_cmp_ps::<_CMP_GE_OQ>(a, _mm256_set1_ps(4_294_967_296.0));
+            _mm256_or_si256(r, _mm256_castps_si256(beyond))
+        }
+        pub fn h2f(a: __m256i) -> __m256i {
+            let low = _mm256_and_si256(a, _mm256_set1_epi32(0xffff));
+            let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(low, low));
+            _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)))
+        }
+        pub fn f2h(a: __m256i) -> __m256i {
+            _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(a)))
+        }
+        pub fn f2h_round(a: __m256i, round: Round) -> __m256i {
+            let a = _mm256_castsi256_ps(a);
+            _mm256_cvtepu16_epi32(match round {
+                Round::Nearest => _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a),
+                Round::Up => _mm256_cvtps_ph::<_MM_FROUND_TO_POS_INF>(a),
+                Round::Down => _mm256_cvtps_ph::<_MM_FROUND_TO_NEG_INF>(a),
+                Round::Zero => _mm256_cvtps_ph::<_MM_FROUND_TO_ZERO>(a),
+            })
+        }
+        /// Lanes 0 to 3, and 4 to 7.
+        pub fn split(a: __m256i) -> [__m128i; 2] {
+            [_mm256_castsi256_si128(a), _mm256_extracti128_si256::<1>(a)]
+        }
+        pub fn joined(low: __m128i, high: __m128i) -> __m256i { _mm256_set_m128i(high, low) }
+        pub fn zext(a: __m128i) -> __m256i { _mm256_cvtepu32_epi64(a) }
+        pub fn sext(a: __m128i) -> __m256i { _mm256_cvtepi32_epi64(a) }
+        pub fn f2d(a: __m128i) -> __m256i { _mm256_castpd_si256(_mm256_cvtps_pd(_mm_castsi128_ps(a))) }
+        pub fn i2d(a: __m128i) -> __m256i { _mm256_castpd_si256(_mm256_cvtepi32_pd(a)) }
+        pub fn u2d(a: __m128i) -> __m256i {
+            // The number in the fraction of 2⁵², minus 2⁵².
+            let magic = _mm256_set1_pd(4_503_599_627_370_496.0);
+            let n = _mm256_or_si256(_mm256_cvtepu32_epi64(a), _mm256_castpd_si256(magic));
+            _mm256_castpd_si256(_mm256_sub_pd(_mm256_castsi256_pd(n), magic))
         }
     }
-    #[inline(always)]
-    fn eq(self, b: Self) -> Bits {
-        movemask(both!(_mm256_cmpeq_epi32(self, b)))
+}
+functions! {
+    /// On four lanes of 64 bits.
+    longs: int {
+        add(a, b) _mm256_add_epi64; sub(a, b) _mm256_sub_epi64;
+        and(a, b) _mm256_and_si256; or(a, b) _mm256_or_si256; xor(a, b) _mm256_xor_si256;
+        mul_u(a, b) _mm256_mul_epu32; mul_i(a, b) _mm256_mul_epi32;
     }
-    #[inline(always)]
-    fn lt_u(self, b: Self) -> Bits {
-        let flip = Self::splat(0x8000_0000);
-        (self ^ flip).lt_i(b ^ flip)
+    float {
+        fadd(a, b) _mm256_add_pd; fsub(a, b) _mm256_sub_pd; fmul(a, b) _mm256_mul_pd; fdiv(a, b) _mm256_div_pd;
+        fsqrt(a) _mm256_sqrt_pd; ffma(a, b, c) _mm256_fmadd_pd;
+        ftrunc(a) _mm256_round_pd::<ZERO>; ffloor(a) _mm256_round_pd::<DOWN>; frint(a) _mm256_round_pd::<NEAREST>;
     }
-    #[inline(always)]
-    fn lt_i(self, b: Self) -> Bits {
-        movemask(both!(_mm256_cmpgt_epi32(b, self)))
-    }
-    #[inline(always)]
-    fn shl(self, b: Self) -> Self {
-        let b = b & Self::splat(31);
-        both!(_mm256_sllv_epi32(self, b))
-    }
-    #[inline(always)]
-    fn shr(self, b: Self) -> Self {
-        let b = b & Self::splat(31);
-        both!(_mm256_srlv_epi32(self, b))
-    }
-    #[inline(always)]
-    fn sar(self, b: Self) -> Self {
-        let b = b & Self::splat(31);
-        both!(_mm256_srav_epi32(self, b))
-    }
-    #[inline(always)]
-    fn min_u(self, b: Self) -> Self {
-        both!(_mm256_min_epu32(self, b))
-    }
-    #[inline(always)]
-    fn max_u(self, b: Self) -> Self {
-        both!(_mm256_max_epu32(self, b))
-    }
-    #[inline(always)]
-    fn min_i(self, b: Self) -> Self {
-        both!(_mm256_min_epi32(self, b))
-    }
-    #[inline(always)]
-    fn max_i(self, b: Self) -> Self {
-        both!(_mm256_max_epi32(self, b))
-    }
-    #[inline(always)]
-    fn fadd(self, b: Self) -> Self {
-        float!(_mm256_add_ps(self, b))
-    }
-    #[inline(always)]
-    fn fmul(self, b: Self) -> Self {
-        float!(_mm256_mul_ps(self, b))
-    }
-    #[inline(always)]
-    fn ffma(self, b: Self, c: Self) -> Self {
-        float!(_mm256_fmadd_ps(self, b, c))
-    }
-    #[inline(always)]
-    fn flt(self, b: Self) -> Bits {
-        movemask(float!(_mm256_cmp_ps::<_CMP_LT_OQ>(self, b)))
-    }
-    #[inline(always)]
-    fn feq(self, b: Self) -> Bits {
-        movemask(float!(_mm256_cmp_ps::<_CMP_EQ_OQ>(self, b)))
-    }
-    #[inline(always)]
-    fn funord(self, b: Self) -> Bits {
-        movemask(float!(_mm256_cmp_ps::<_CMP_UNORD_Q>(self, b)))
-    }
-    #[inline(always)]
-    fn ftrunc(self) -> Self {
-        float!(_mm256_round_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(self))
-    }
-    #[inline(always)]
-    fn ffloor(self) -> Self {
-        float!(_mm256_round_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(self))
-    }
-    #[inline(always)]
-    fn frint(self) -> Self {
-        float!(_mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self))
-    }
-    #[inline(always)]
-    fn h2f(self) -> Self {
-        // SAFETY: only reached from the AVX2 instance, which has F16C.
-        unsafe { Y16(widen(self.0), widen(self.1)) }
-    }
-    #[inline(always)]
-    fn f2h(self) -> Self {
-        // SAFETY: only reached from the AVX2 instance, which has F16C.
-        unsafe { Y16(narrow(self.0), narrow(self.1)) }
-    }
-    #[inline(always)]
-    fn i2f(self) -> Self {
-        // SAFETY: only reached from the AVX2 instance.
-        unsafe {
-            Y16(
-                _mm256_castps_si256(_mm256_cvtepi32_ps(self.0)),
-                _mm256_castps_si256(_mm256_cvtepi32_ps(self.1)),
-            )
+    compare { flt _CMP_LT_OQ; feq _CMP_EQ_OQ; funord _CMP_UNORD_Q; } _mm256_cmp_pd
+    _mm256_castsi256_pd _mm256_castpd_si256 _mm256_movemask_pd {
+        /// All ones in the lanes of a mask of four.
+        pub fn spread(mask: u16) -> __m256i {
+            let bit = _mm256_setr_epi64x(1, 2, 4, 8);
+            _mm256_cmpeq_epi64(_mm256_and_si256(_mm256_set1_epi64x(mask as i64), bit), bit)
+        }
+        pub fn eq(a: __m256i, b: __m256i) -> u16 { flags(_mm256_cmpeq_epi64(a, b)) }
+        pub fn lt_i(a: __m256i, b: __m256i) -> u16 { flags(_mm256_cmpgt_epi64(b, a)) }
+        pub fn lt_u(a: __m256i, b: __m256i) -> u16 {
+            let flip = _mm256_set1_epi64x(i64::MIN);
+            lt_i(_mm256_xor_si256(a, flip), _mm256_xor_si256(b, flip))
+        }
+        pub fn shl(a: __m256i, b: __m256i) -> __m256i { _mm256_sllv_epi64(a, b) }
+        pub fn shr(a: __m256i, b: __m256i) -> __m256i { _mm256_srlv_epi64(a, b) }
+        pub fn sar(a: __m256i, b: __m256i) -> __m256i {
+            // Ones come in from above where the sign is set.
+            let sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
+            _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, sign), b), sign)
+        }
+        pub fn d2f(a: __m256i) -> __m128i { _mm_castps_si128(_mm256_cvtpd_ps(_mm256_castsi256_pd(a))) }
+        pub fn d2i(a: __m256i) -> __m128i {
+            let a = _mm256_castsi256_pd(a);
+            // NaN gives zero; a number that is too large the largest, which is exact.
+            let ordered = _mm256_and_pd(a, _mm256_cmp_pd::<_CMP_ORD_Q>(a, a));
+            _mm256_cvttpd_epi32(_mm256_min_pd(ordered, _mm256_set1_pd(2_147_483_647.0)))
+        }
+        pub fn d2u(a: __m256i) -> __m128i {
+            // Negative numbers and NaN give zero; the sum with 2⁵² has the number in its lowest bits.
+            let a = _mm256_max_pd(_mm256_castsi256_pd(a), _mm256_setzero_pd());
+            let a = _mm256_round_pd::<ZERO>(_mm256_min_pd(a, _mm256_set1_pd(4_294_967_295.0)));
+            let n = _mm256_castpd_si256(_mm256_add_pd(a, _mm256_set1_pd(4_503_599_627_370_496.0)));
+            lo(n)
+        }
+        /// Lower halves.
+        pub fn lo(a: __m256i) -> __m128i {
+            _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)))
+        }
+        /// Upper halves.
+        pub fn hi(a: __m256i) -> __m128i {
+            _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(a, _mm256_setr_epi32(1, 3, 5, 7, 1, 3, 5, 7)))
         }
     }
 }
 
-impl V16 for Y16 {
+avx2! {
+    #[inline(never)]
+    fn apart<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+    #[cold]
+    #[inline(never)]
+    fn cold<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
+/// Methods that make 64-bit lanes of 32-bit ones.
+macro_rules! widening {
+    ($($name:ident;)*) => {
+        $(
+            #[inline(always)]
+            fn $name(self) -> Ymm4 {
+                // SAFETY: only reached from the AVX2 instance.
+                unsafe {
+                    let ([a, b], [c, d]) = (words::split(self.0), words::split(self.1));
+                    Ymm4(words::$name(a), words::$name(b), words::$name(c), words::$name(d))
+                }
+            }
+        )*
+    };
+}
+/// Methods that make 32-bit lanes of 64-bit ones.
+macro_rules! narrowing {
+    ($($name:ident;)*) => {
+        $(
+            #[inline(always)]
+            fn $name(self) -> Ymm2 {
+                // SAFETY: only reached from the AVX2 instance.
+                unsafe {
+                    Ymm2(
+                        words::joined(longs::$name(self.0), longs::$name(self.1)),
+                        words::joined(longs::$name(self.2), longs::$name(self.3)),
+                    )
+                }
+            }
+        )*
+    };
+}
+
+impl Host for Ymm2 {
+    type Long = Ymm4;
+    arrays!([u32; 16]);
     #[inline(always)]
     unsafe fn load(p: *const u32) -> Self {
         // SAFETY: the caller's promise; AVX2 as above.
-        unsafe { Y16(_mm256_load_si256(p.cast()), _mm256_load_si256(p.add(8).cast())) }
+        unsafe { Ymm2(_mm256_load_si256(p.cast()), _mm256_load_si256(p.add(8).cast())) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u32) {
@@ -235,18 +333,119 @@ impl V16 for Y16 {
         }
     }
     #[inline(always)]
-    fn to_array(self) -> [u32; 16] {
-        // SAFETY: both are 64 bytes of plain data.
-        unsafe { transmute(self) }
+    fn apart<R>(f: impl FnOnce() -> R) -> R {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe { apart(f) }
     }
     #[inline(always)]
-    fn from_array(a: [u32; 16]) -> Self {
-        // SAFETY: both are 64 bytes of plain data.
-        unsafe { transmute(a) }
+    fn cold<R>(f: impl FnOnce() -> R) -> R {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe { cold(f) }
     }
     #[inline(always)]
-    fn fma64(a: u64, b: u64, c: u64) -> u64 {
-        // With FMA enabled this is one instruction.
-        f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+    fn splat(n: u32) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        let v = unsafe { _mm256_set1_epi32(n as i32) };
+        Ymm2(v, v)
+    }
+    #[inline(always)]
+    fn select(mask: Bits, t: Self, f: Self) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            Ymm2(
+                _mm256_blendv_epi8(f.0, t.0, words::spread(mask.0 & 0xff)),
+                _mm256_blendv_epi8(f.1, t.1, words::spread(mask.0 >> 8)),
+            )
+        }
+    }
+    on_registers!(words Ymm2(0, 1): add(b); sub(b); mul(b); and(b); or(b); xor(b); shl(b); shr(b); sar(b);
+        min_u(b); max_u(b); min_i(b); max_i(b); mul_hi_u(b); mul_hi_i(b);
+        count_ones(); leading_zeros(); permute_bytes(b, s); sext_even_bytes(); sad_u8(b); dot_i16(b);
+        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c);
+        ftrunc(); ffloor(); frint(); i2f(); u2f(); f2i(); f2u(); h2f(); f2h(););
+    compare_registers!(words (0: 0, 1: 8): eq; lt_u; lt_i; flt; feq; funord;);
+    rounding_registers!(words Ymm2(0, 1): f2h_round(););
+    expand_word!(fadd_round(b) fadd32_round; fmul_round(b) fmul32_round; ffma_round(b, c) ffma32_round;);
+    widening!(zext; sext; f2d; i2d; u2d;);
+    #[inline(always)]
+    fn ffma_odd(self, b: Self, c: Self) -> Self {
+        wavemill_sem::expand::single::fma_odd(Lanes(self), Lanes(b), Lanes(c)).0
+    }
+    #[inline(always)]
+    fn join(self, b: Self) -> Ymm4 {
+        let (low, high) = (self.zext(), b.zext());
+        // SAFETY: only reached from the AVX2 instance.
+        let high = unsafe {
+            Ymm4(
+                _mm256_slli_epi64::<32>(high.0),
+                _mm256_slli_epi64::<32>(high.1),
+                _mm256_slli_epi64::<32>(high.2),
+                _mm256_slli_epi64::<32>(high.3),
+            )
+        };
+        low.or(high)
+    }
+    #[inline(always)]
+    fn mul_wide_u(self, b: Self) -> Ymm4 {
+        self.zext().mul_u(b.zext())
+    }
+    #[inline(always)]
+    fn mul_wide_i(self, b: Self) -> Ymm4 {
+        self.sext().mul_i(b.sext())
+    }
+}
+
+impl Ymm4 {
+    on_registers!(longs Ymm4(0, 1, 2, 3): mul_u(b); mul_i(b););
+    // By counts below 64.
+    on_registers!(longs Ymm4(0, 1, 2, 3): shl(b); shr(b); sar(b););
+}
+
+/// Shifts by as many bits as a 32-bit lane says.
+macro_rules! shifts {
+    ($($name:ident;)*) => {
+        $(
+            #[inline(always)]
+            fn $name(self, b: Ymm2) -> Self {
+                Ymm4::$name(self, b.and(Ymm2::splat(63)).zext())
+            }
+        )*
+    };
+}
+
+impl HostLong for Ymm4 {
+    type Word = Ymm2;
+    arrays!([u64; 16]);
+    #[inline(always)]
+    fn splat(n: u64) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        let v = unsafe { _mm256_set1_epi64x(n as i64) };
+        Ymm4(v, v, v, v)
+    }
+    #[inline(always)]
+    fn select(mask: Bits, t: Self, f: Self) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            Ymm4(
+                _mm256_blendv_epi8(f.0, t.0, longs::spread(mask.0 & 15)),
+                _mm256_blendv_epi8(f.1, t.1, longs::spread(mask.0 >> 4 & 15)),
+                _mm256_blendv_epi8(f.2, t.2, longs::spread(mask.0 >> 8 & 15)),
+                _mm256_blendv_epi8(f.3, t.3, longs::spread(mask.0 >> 12)),
+            )
+        }
+    }
+    on_registers!(longs Ymm4(0, 1, 2, 3): add(b); sub(b); and(b); or(b); xor(b);
+        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ftrunc(); ffloor(); frint(););
+    compare_registers!(longs (0: 0, 1: 4, 2: 8, 3: 12): eq; lt_u; lt_i; flt; feq; funord;);
+    shifts!(shl; shr; sar;);
+    narrowing!(lo; hi; d2f; d2i; d2u;);
+    expand_long!(fadd_round(b) fadd64_round; fmul_round(b) fmul64_round; ffma_round(b, c) ffma64_round;);
+    #[inline(always)]
+    fn ffma_odd(self, b: Self, c: Self) -> Self {
+        wavemill_sem::expand::double::fma_odd(Wide(self), Wide(b), Wide(c)).0
+    }
+    #[inline(always)]
+    fn d2f_round(self, round: Round) -> Ymm2 {
+        wavemill_sem::expand::d2f_round(Wide(self), round).0
     }
 }

@@ -1,313 +1,303 @@
 //! Sixteen lanes in one zmm register. Every function here runs inside the interpreter's AVX-512 instance, which is only
-//! entered after the host was found to have AVX-512 F, BW, DQ and VL.
+//! entered after the host was found to have AVX-512 F, BW, CD, DQ and VL.
 
-use super::{Bits, L16, V16};
+use super::Bits;
+use super::lanes::{Host, HostLong, Lanes, arrays, compare_registers, on_registers, rounding_registers};
 use std::arch::x86_64::*;
-use std::mem::transmute;
-use wavemill_sem::lanes::{Long, Word};
+use wavemill_sem::soft::Round;
 
 /// Sixteen 32-bit lanes.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct Z16(__m512i);
+pub(crate) struct Zmm(__m512i);
+
+/// The lanes that `sem`'s meanings work on.
+pub(crate) type Z16 = Lanes<Zmm>;
 
 /// Sixteen 64-bit lanes: 0 to 7, then 8 to 15.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(crate) struct ZL16(__m512i, __m512i);
+pub(crate) struct Zmm2(__m512i, __m512i);
 
-operators!(Z16(0): Add add _mm512_add_epi32; Sub sub _mm512_sub_epi32; Mul mul _mm512_mullo_epi32;
-    BitAnd bitand _mm512_and_si512; BitOr bitor _mm512_or_si512; BitXor bitxor _mm512_xor_si512;);
-operators!(ZL16(0, 1): Add add _mm512_add_epi64; Sub sub _mm512_sub_epi64;
-    BitAnd bitand _mm512_and_si512; BitOr bitor _mm512_or_si512; BitXor bitxor _mm512_xor_si512;);
+/// Items for hosts with what this back end needs.
+macro_rules! avx512 {
+    ($($item:item)*) => {
+        $(
+            #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+            $item
+        )*
+    };
+}
+pub(crate) use avx512;
 
-/// An intrinsic on one register.
-macro_rules! z {
-    ($f:ident($($a:expr),*)) => {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Z16($f($($a.0),*)) }
-    };
-}
-/// A float intrinsic on one register.
-macro_rules! zf {
-    ($f:ident($($a:expr),*)) => {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Z16(_mm512_castps_si512($f($(_mm512_castsi512_ps($a.0)),*))) }
-    };
-}
-/// A double intrinsic on both registers.
-macro_rules! zd {
-    ($f:ident($($a:expr),*)) => {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            ZL16(
-                _mm512_castpd_si512($f($(_mm512_castsi512_pd($a.0)),*)),
-                _mm512_castpd_si512($f($(_mm512_castsi512_pd($a.1)),*)),
-            )
-        }
-    };
-}
-macro_rules! long_cmp {
-    ($f:ident($a:expr, $b:expr)) => {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Bits($f($a.0, $b.0) as u16 | ($f($a.1, $b.1) as u16) << 8) }
-    };
-}
-macro_rules! double_cmp {
-    ($imm:expr, $a:expr, $b:expr) => {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            let low = _mm512_cmp_pd_mask::<$imm>(_mm512_castsi512_pd($a.0), _mm512_castsi512_pd($b.0));
-            let high = _mm512_cmp_pd_mask::<$imm>(_mm512_castsi512_pd($a.1), _mm512_castsi512_pd($b.1));
-            Bits(low as u16 | (high as u16) << 8)
+const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
+const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
+const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+
+/// An intrinsic with a round mode that only the host program knows.
+macro_rules! rounding {
+    ($round:expr, $f:ident($($a:expr),*)) => {
+        match $round {
+            Round::Nearest => $f::<NEAREST>($($a),*),
+            Round::Up => $f::<UP>($($a),*),
+            Round::Down => $f::<DOWN>($($a),*),
+            Round::Zero => $f::<ZERO>($($a),*),
         }
     };
 }
 
-impl Word for Z16 {
-    type Mask = Bits;
-    type Long = ZL16;
-    #[inline(always)]
-    fn splat(n: u32) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Z16(_mm512_set1_epi32(n as i32)) }
-    }
-    #[inline(always)]
-    fn map1(self, f: impl Fn(u32) -> u32) -> Self {
-        let a = self.to_array();
-        Self::from_array(std::array::from_fn(|i| f(a[i])))
-    }
-    #[inline(always)]
-    fn map2(self, b: Self, f: impl Fn(u32, u32) -> u32) -> Self {
-        let (a, b) = (self.to_array(), b.to_array());
-        Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
-    }
-    #[inline(always)]
-    fn map3(self, b: Self, c: Self, f: impl Fn(u32, u32, u32) -> u32) -> Self {
-        let (a, b, c) = (self.to_array(), b.to_array(), c.to_array());
-        Self::from_array(std::array::from_fn(|i| f(a[i], b[i], c[i])))
-    }
-    #[inline(always)]
-    fn test2(self, b: Self, f: impl Fn(u32, u32) -> bool) -> Bits {
-        let (a, b) = (self.to_array(), b.to_array());
-        let mut m = 0;
-        for i in 0..16 {
-            m |= (f(a[i], b[i]) as u16) << i;
+/// Functions of registers, as [`on_registers`] wants them.
+macro_rules! functions {
+    ($(#[$doc:meta])* $module:ident: int { $($int:ident($($ia:ident),*) $fi:ident;)* }
+     float { $($float:ident($($fa:ident),*) $ff:ident $(::<$imm:ident>)?;)* } compare { $($cmp:ident $how:ident;)* } $cmp_f:ident
+     $to:ident $from:ident $ty:ident { $($item:item)* }) => {
+        $(#[$doc])*
+        mod $module {
+            use super::*;
+            $(
+                #[inline]
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+                pub fn $int($($ia: __m512i),*) -> __m512i {
+                    $fi($($ia),*)
+                }
+            )*
+            $(
+                #[inline]
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+                pub fn $float($($fa: __m512i),*) -> __m512i {
+                    $from($ff $(::<$imm>)? ($($to($fa)),*))
+                }
+            )*
+            $(
+                #[inline]
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+                pub fn $cmp(a: __m512i, b: __m512i) -> $ty {
+                    $cmp_f::<$how>($to(a), $to(b))
+                }
+            )*
+            $(
+                #[inline]
+                #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl")]
+                $item
+            )*
         }
-        Bits(m)
+    };
+}
+functions! {
+    /// On sixteen lanes of 32 bits.
+    words: int {
+        add(a, b) _mm512_add_epi32; sub(a, b) _mm512_sub_epi32; mul(a, b) _mm512_mullo_epi32;
+        and(a, b) _mm512_and_si512; or(a, b) _mm512_or_si512; xor(a, b) _mm512_xor_si512;
+        min_u(a, b) _mm512_min_epu32; max_u(a, b) _mm512_max_epu32;
+        min_i(a, b) _mm512_min_epi32; max_i(a, b) _mm512_max_epi32;
+        dot_i16(a, b) _mm512_madd_epi16; leading_zeros(a) _mm512_lzcnt_epi32;
     }
-    #[inline(always)]
-    fn widen1(self, f: impl Fn(u32) -> u64) -> ZL16 {
-        let a = self.to_array();
-        ZL16::from_array(std::array::from_fn(|i| f(a[i])))
+    float {
+        fadd(a, b) _mm512_add_ps; fsub(a, b) _mm512_sub_ps; fmul(a, b) _mm512_mul_ps; fdiv(a, b) _mm512_div_ps;
+        fsqrt(a) _mm512_sqrt_ps; ffma(a, b, c) _mm512_fmadd_ps;
+        ftrunc(a) _mm512_roundscale_ps::<ZERO>; ffloor(a) _mm512_roundscale_ps::<DOWN>;
+        frint(a) _mm512_roundscale_ps::<NEAREST>;
     }
-    #[inline(always)]
-    fn select(mask: Bits, t: Self, f: Self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Z16(_mm512_mask_blend_epi32(mask.0, f.0, t.0)) }
-    }
-    #[inline(always)]
-    fn eq(self, b: Self) -> Bits {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Bits(_mm512_cmpeq_epi32_mask(self.0, b.0)) }
-    }
-    #[inline(always)]
-    fn lt_u(self, b: Self) -> Bits {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Bits(_mm512_cmplt_epu32_mask(self.0, b.0)) }
-    }
-    #[inline(always)]
-    fn lt_i(self, b: Self) -> Bits {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Bits(_mm512_cmplt_epi32_mask(self.0, b.0)) }
-    }
-    #[inline(always)]
-    fn shl(self, b: Self) -> Self {
-        let b = b & Self::splat(31);
-        z!(_mm512_sllv_epi32(self, b))
-    }
-    #[inline(always)]
-    fn shr(self, b: Self) -> Self {
-        let b = b & Self::splat(31);
-        z!(_mm512_srlv_epi32(self, b))
-    }
-    #[inline(always)]
-    fn sar(self, b: Self) -> Self {
-        let b = b & Self::splat(31);
-        z!(_mm512_srav_epi32(self, b))
-    }
-    #[inline(always)]
-    fn mul_hi_u(self, b: Self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(self.0, b.0));
-            let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(self.0), _mm512_srli_epi64::<32>(b.0));
-            Z16(_mm512_mask_blend_epi32(0xaaaa, even, odd))
+    compare { flt _CMP_LT_OQ; feq _CMP_EQ_OQ; funord _CMP_UNORD_Q; } _mm512_cmp_ps_mask
+    _mm512_castsi512_ps _mm512_castps_si512 __mmask16 {
+        pub fn eq(a: __m512i, b: __m512i) -> __mmask16 { _mm512_cmpeq_epi32_mask(a, b) }
+        pub fn lt_u(a: __m512i, b: __m512i) -> __mmask16 { _mm512_cmplt_epu32_mask(a, b) }
+        pub fn lt_i(a: __m512i, b: __m512i) -> __mmask16 { _mm512_cmplt_epi32_mask(a, b) }
+        pub fn shl(a: __m512i, b: __m512i) -> __m512i { _mm512_sllv_epi32(a, _mm512_and_si512(b, _mm512_set1_epi32(31))) }
+        pub fn shr(a: __m512i, b: __m512i) -> __m512i { _mm512_srlv_epi32(a, _mm512_and_si512(b, _mm512_set1_epi32(31))) }
+        pub fn sar(a: __m512i, b: __m512i) -> __m512i { _mm512_srav_epi32(a, _mm512_and_si512(b, _mm512_set1_epi32(31))) }
+        pub fn mul_hi_u(a: __m512i, b: __m512i) -> __m512i {
+            let even = _mm512_srli_epi64::<32>(_mm512_mul_epu32(a, b));
+            let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+            _mm512_mask_blend_epi32(0xaaaa, even, odd)
         }
-    }
-    #[inline(always)]
-    fn mul_hi_i(self, b: Self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            let even = _mm512_srli_epi64::<32>(_mm512_mul_epi32(self.0, b.0));
-            let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(self.0), _mm512_srli_epi64::<32>(b.0));
-            Z16(_mm512_mask_blend_epi32(0xaaaa, even, odd))
+        pub fn mul_hi_i(a: __m512i, b: __m512i) -> __m512i {
+            let even = _mm512_srli_epi64::<32>(_mm512_mul_epi32(a, b));
+            let odd = _mm512_mul_epi32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+            _mm512_mask_blend_epi32(0xaaaa, even, odd)
         }
-    }
-    #[inline(always)]
-    fn min_u(self, b: Self) -> Self {
-        z!(_mm512_min_epu32(self, b))
-    }
-    #[inline(always)]
-    fn max_u(self, b: Self) -> Self {
-        z!(_mm512_max_epu32(self, b))
-    }
-    #[inline(always)]
-    fn min_i(self, b: Self) -> Self {
-        z!(_mm512_min_epi32(self, b))
-    }
-    #[inline(always)]
-    fn max_i(self, b: Self) -> Self {
-        z!(_mm512_max_epi32(self, b))
-    }
-    #[inline(always)]
-    fn zext(self) -> ZL16 {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            ZL16(
-                _mm512_cvtepu32_epi64(_mm512_castsi512_si256(self.0)),
-                _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64::<1>(self.0)),
-            )
+        pub fn count_ones(a: __m512i) -> __m512i {
+            // Bits of each half byte from a table, then the sum of four bytes.
+            let table = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+            let low = _mm512_set1_epi8(15);
+            let halves = _mm512_add_epi8(
+                _mm512_shuffle_epi8(table, _mm512_and_si512(a, low)),
+                _mm512_shuffle_epi8(table, _mm512_and_si512(_mm512_srli_epi16::<4>(a), low)),
+            );
+            _mm512_madd_epi16(_mm512_maddubs_epi16(halves, _mm512_set1_epi8(1)), _mm512_set1_epi16(1))
         }
-    }
-    #[inline(always)]
-    fn sext(self) -> ZL16 {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            ZL16(
-                _mm512_cvtepi32_epi64(_mm512_castsi512_si256(self.0)),
-                _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64::<1>(self.0)),
-            )
+        pub fn permute_bytes(a: __m512i, b: __m512i, s: __m512i) -> __m512i {
+            // Bytes are chosen from the lane's own four of the sixteen that an instruction sees.
+            let lane = _mm512_broadcast_i32x4(_mm_setr_epi32(0, 0x0404_0404, 0x0808_0808, 0x0c0c_0c0c));
+            let at = _mm512_or_si512(_mm512_and_si512(s, _mm512_set1_epi8(3)), lane);
+            let upper = _mm512_test_epi8_mask(s, _mm512_set1_epi8(4));
+            _mm512_mask_shuffle_epi8(_mm512_shuffle_epi8(b, at), upper, a, at)
         }
-    }
-    #[inline(always)]
-    fn mul_wide_u(self, b: Self) -> ZL16 {
-        let (a, b) = (self.zext(), b.zext());
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { ZL16(_mm512_mul_epu32(a.0, b.0), _mm512_mul_epu32(a.1, b.1)) }
-    }
-    #[inline(always)]
-    fn mul_wide_i(self, b: Self) -> ZL16 {
-        let (a, b) = (self.sext(), b.sext());
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { ZL16(_mm512_mul_epi32(a.0, b.0), _mm512_mul_epi32(a.1, b.1)) }
-    }
-    #[inline(always)]
-    fn fadd(self, b: Self) -> Self {
-        zf!(_mm512_add_ps(self, b))
-    }
-    #[inline(always)]
-    fn fmul(self, b: Self) -> Self {
-        zf!(_mm512_mul_ps(self, b))
-    }
-    #[inline(always)]
-    fn ffma(self, b: Self, c: Self) -> Self {
-        zf!(_mm512_fmadd_ps(self, b, c))
-    }
-    #[inline(always)]
-    fn flt(self, b: Self) -> Bits {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            Bits(_mm512_cmp_ps_mask::<_CMP_LT_OQ>(_mm512_castsi512_ps(self.0), _mm512_castsi512_ps(b.0)))
+        pub fn sext_even_bytes(a: __m512i) -> __m512i { _mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(a)) }
+        pub fn sad_u8(a: __m512i, b: __m512i) -> __m512i {
+            // The instruction sums eight bytes: the other four are zero.
+            let even = _mm512_sad_epu8(_mm512_maskz_mov_epi32(0x5555, a), _mm512_maskz_mov_epi32(0x5555, b));
+            let odd = _mm512_sad_epu8(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));
+            _mm512_or_si512(even, _mm512_slli_epi64::<32>(odd))
         }
-    }
-    #[inline(always)]
-    fn feq(self, b: Self) -> Bits {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            Bits(_mm512_cmp_ps_mask::<_CMP_EQ_OQ>(_mm512_castsi512_ps(self.0), _mm512_castsi512_ps(b.0)))
+        pub fn ffma_odd(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+            let (a, b, c) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c));
+            let (up, down) = (_mm512_fmadd_round_ps::<UP>(a, b, c), _mm512_fmadd_round_ps::<DOWN>(a, b, c));
+            let zero = _mm512_castps_si512(_mm512_fmadd_round_ps::<ZERO>(a, b, c));
+            let inexact = _mm512_cmp_ps_mask::<_CMP_NEQ_OQ>(up, down);
+            _mm512_mask_or_epi32(zero, inexact, zero, _mm512_set1_epi32(1))
         }
-    }
-    #[inline(always)]
-    fn funord(self, b: Self) -> Bits {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            Bits(_mm512_cmp_ps_mask::<_CMP_UNORD_Q>(_mm512_castsi512_ps(self.0), _mm512_castsi512_ps(b.0)))
-        }
-    }
-    #[inline(always)]
-    fn ftrunc(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            Z16(_mm512_castps_si512(_mm512_roundscale_ps::<{ _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC }>(
-                _mm512_castsi512_ps(self.0),
-            )))
-        }
-    }
-    #[inline(always)]
-    fn ffloor(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            Z16(_mm512_castps_si512(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(
-                _mm512_castsi512_ps(self.0),
-            )))
-        }
-    }
-    #[inline(always)]
-    fn frint(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            Z16(_mm512_castps_si512(
-                _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(
-                    _mm512_castsi512_ps(self.0),
-                ),
-            ))
-        }
-    }
-    #[inline(always)]
-    fn i2f(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Z16(_mm512_castps_si512(_mm512_cvtepi32_ps(self.0))) }
-    }
-    #[inline(always)]
-    fn f2i(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            let a = _mm512_castsi512_ps(self.0);
+        pub fn i2f(a: __m512i) -> __m512i { _mm512_castps_si512(_mm512_cvtepi32_ps(a)) }
+        pub fn u2f(a: __m512i) -> __m512i { _mm512_castps_si512(_mm512_cvtepu32_ps(a)) }
+        pub fn f2i(a: __m512i) -> __m512i {
+            let a = _mm512_castsi512_ps(a);
             // Too small gives the least number as it is; NaN gives zero.
             let large = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, _mm512_set1_ps(2_147_483_648.0));
             let r = _mm512_maskz_cvttps_epi32(_mm512_cmp_ps_mask::<_CMP_ORD_Q>(a, a), a);
-            Z16(_mm512_mask_mov_epi32(r, large, _mm512_set1_epi32(i32::MAX)))
+            _mm512_mask_mov_epi32(r, large, _mm512_set1_epi32(i32::MAX))
         }
-    }
-    #[inline(always)]
-    fn f2u(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            let a = _mm512_castsi512_ps(self.0);
+        pub fn f2u(a: __m512i) -> __m512i {
+            let a = _mm512_castsi512_ps(a);
             // Too large gives all ones as it is; negative numbers and NaN give zero.
-            Z16(_mm512_maskz_cvttps_epu32(_mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, _mm512_setzero_ps()), a))
+            _mm512_maskz_cvttps_epu32(_mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, _mm512_setzero_ps()), a)
+        }
+        pub fn h2f(a: __m512i) -> __m512i { _mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))) }
+        pub fn f2h(a: __m512i) -> __m512i { _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<NEAREST>(_mm512_castsi512_ps(a))) }
+        pub fn f2h_round(a: __m512i, round: Round) -> __m512i {
+            _mm512_cvtepu16_epi32(rounding!(round, _mm512_cvtps_ph(_mm512_castsi512_ps(a))))
+        }
+        pub fn fadd_round(a: __m512i, b: __m512i, round: Round) -> __m512i {
+            let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+            _mm512_castps_si512(rounding!(round, _mm512_add_round_ps(a, b)))
+        }
+        pub fn fmul_round(a: __m512i, b: __m512i, round: Round) -> __m512i {
+            let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
+            _mm512_castps_si512(rounding!(round, _mm512_mul_round_ps(a, b)))
+        }
+        pub fn ffma_round(a: __m512i, b: __m512i, c: __m512i, round: Round) -> __m512i {
+            let (a, b, c) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c));
+            _mm512_castps_si512(rounding!(round, _mm512_fmadd_round_ps(a, b, c)))
+        }
+        /// Lanes 0 to 7, and 8 to 15.
+        pub fn split(a: __m512i) -> (__m256i, __m256i) {
+            (_mm512_castsi512_si256(a), _mm512_extracti64x4_epi64::<1>(a))
+        }
+        pub fn joined(low: __m256i, high: __m256i) -> __m512i {
+            _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+        }
+        pub fn zext(a: __m512i) -> Zmm2 {
+            let (low, high) = split(a);
+            Zmm2(_mm512_cvtepu32_epi64(low), _mm512_cvtepu32_epi64(high))
+        }
+        pub fn sext(a: __m512i) -> Zmm2 {
+            let (low, high) = split(a);
+            Zmm2(_mm512_cvtepi32_epi64(low), _mm512_cvtepi32_epi64(high))
+        }
+        pub fn join(a: __m512i, b: __m512i) -> Zmm2 {
+            let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+            let high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+            Zmm2(_mm512_permutex2var_epi32(a, low, b), _mm512_permutex2var_epi32(a, high, b))
+        }
+        pub fn mul_wide_u(a: __m512i, b: __m512i) -> Zmm2 {
+            let (a, b) = (zext(a), zext(b));
+            Zmm2(_mm512_mul_epu32(a.0, b.0), _mm512_mul_epu32(a.1, b.1))
+        }
+        pub fn mul_wide_i(a: __m512i, b: __m512i) -> Zmm2 {
+            let (a, b) = (sext(a), sext(b));
+            Zmm2(_mm512_mul_epi32(a.0, b.0), _mm512_mul_epi32(a.1, b.1))
+        }
+        pub fn f2d(a: __m512i) -> Zmm2 {
+            let (low, high) = split(a);
+            let wide = |a| _mm512_castpd_si512(_mm512_cvtps_pd(_mm256_castsi256_ps(a)));
+            Zmm2(wide(low), wide(high))
+        }
+        pub fn i2d(a: __m512i) -> Zmm2 {
+            let (low, high) = split(a);
+            Zmm2(_mm512_castpd_si512(_mm512_cvtepi32_pd(low)), _mm512_castpd_si512(_mm512_cvtepi32_pd(high)))
+        }
+        pub fn u2d(a: __m512i) -> Zmm2 {
+            let (low, high) = split(a);
+            Zmm2(_mm512_castpd_si512(_mm512_cvtepu32_pd(low)), _mm512_castpd_si512(_mm512_cvtepu32_pd(high)))
+        }
+        pub fn lookup(a: __m512i, table: &'static [u32]) -> __m512i {
+            let inside = _mm512_cmplt_epu32_mask(a, _mm512_set1_epi32(table.len() as i32));
+            // SAFETY: lanes beyond the table do not read it.
+            unsafe { _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), inside, a, table.as_ptr().cast()) }
         }
     }
-    #[inline(always)]
-    fn h2f(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Z16(_mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(self.0)))) }
+}
+functions! {
+    /// On eight lanes of 64 bits.
+    longs: int {
+        add(a, b) _mm512_add_epi64; sub(a, b) _mm512_sub_epi64;
+        and(a, b) _mm512_and_si512; or(a, b) _mm512_or_si512; xor(a, b) _mm512_xor_si512;
     }
-    #[inline(always)]
-    fn f2h(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            let h = _mm512_cvtps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(
-                _mm512_castsi512_ps(self.0),
-            );
-            Z16(_mm512_cvtepu16_epi32(h))
+    float {
+        fadd(a, b) _mm512_add_pd; fsub(a, b) _mm512_sub_pd; fmul(a, b) _mm512_mul_pd; fdiv(a, b) _mm512_div_pd;
+        fsqrt(a) _mm512_sqrt_pd; ffma(a, b, c) _mm512_fmadd_pd;
+        ftrunc(a) _mm512_roundscale_pd::<ZERO>; ffloor(a) _mm512_roundscale_pd::<DOWN>;
+        frint(a) _mm512_roundscale_pd::<NEAREST>;
+    }
+    compare { flt _CMP_LT_OQ; feq _CMP_EQ_OQ; funord _CMP_UNORD_Q; } _mm512_cmp_pd_mask
+    _mm512_castsi512_pd _mm512_castpd_si512 __mmask8 {
+        pub fn eq(a: __m512i, b: __m512i) -> __mmask8 { _mm512_cmpeq_epi64_mask(a, b) }
+        pub fn lt_u(a: __m512i, b: __m512i) -> __mmask8 { _mm512_cmplt_epu64_mask(a, b) }
+        pub fn lt_i(a: __m512i, b: __m512i) -> __mmask8 { _mm512_cmplt_epi64_mask(a, b) }
+        pub fn ffma_odd(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+            let (a, b, c) = (_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _mm512_castsi512_pd(c));
+            let (up, down) = (_mm512_fmadd_round_pd::<UP>(a, b, c), _mm512_fmadd_round_pd::<DOWN>(a, b, c));
+            let zero = _mm512_castpd_si512(_mm512_fmadd_round_pd::<ZERO>(a, b, c));
+            let inexact = _mm512_cmp_pd_mask::<_CMP_NEQ_OQ>(up, down);
+            _mm512_mask_or_epi64(zero, inexact, zero, _mm512_set1_epi64(1))
+        }
+        pub fn fadd_round(a: __m512i, b: __m512i, round: Round) -> __m512i {
+            let (a, b) = (_mm512_castsi512_pd(a), _mm512_castsi512_pd(b));
+            _mm512_castpd_si512(rounding!(round, _mm512_add_round_pd(a, b)))
+        }
+        pub fn fmul_round(a: __m512i, b: __m512i, round: Round) -> __m512i {
+            let (a, b) = (_mm512_castsi512_pd(a), _mm512_castsi512_pd(b));
+            _mm512_castpd_si512(rounding!(round, _mm512_mul_round_pd(a, b)))
+        }
+        pub fn ffma_round(a: __m512i, b: __m512i, c: __m512i, round: Round) -> __m512i {
+            let (a, b, c) = (_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _mm512_castsi512_pd(c));
+            _mm512_castpd_si512(rounding!(round, _mm512_fmadd_round_pd(a, b, c)))
+        }
+        pub fn d2f(a: __m512i) -> __m256i { _mm256_castps_si256(_mm512_cvtpd_ps(_mm512_castsi512_pd(a))) }
+        pub fn d2f_round(a: __m512i, round: Round) -> __m256i {
+            _mm256_castps_si256(rounding!(round, _mm512_cvt_roundpd_ps(_mm512_castsi512_pd(a))))
+        }
+        pub fn d2i(a: __m512i) -> __m256i {
+            let a = _mm512_castsi512_pd(a);
+            // As for f32.
+            let large = _mm512_cmp_pd_mask::<_CMP_GE_OQ>(a, _mm512_set1_pd(2_147_483_648.0));
+            let r = _mm512_maskz_cvttpd_epi32(_mm512_cmp_pd_mask::<_CMP_ORD_Q>(a, a), a);
+            _mm256_mask_mov_epi32(r, large, _mm256_set1_epi32(i32::MAX))
+        }
+        pub fn d2u(a: __m512i) -> __m256i {
+            let a = _mm512_castsi512_pd(a);
+            _mm512_maskz_cvttpd_epu32(_mm512_cmp_pd_mask::<_CMP_GE_OQ>(a, _mm512_setzero_pd()), a)
+        }
+        pub fn lo(a: __m512i, b: __m512i) -> __m512i {
+            let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+            _mm512_permutex2var_epi32(a, even, b)
+        }
+        pub fn hi(a: __m512i, b: __m512i) -> __m512i {
+            let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+            _mm512_permutex2var_epi32(a, odd, b)
         }
     }
-    #[inline(always)]
-    fn u2f(self) -> Self {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { Z16(_mm512_castps_si512(_mm512_cvtepu32_ps(self.0))) }
+}
+
+avx512! {
+    #[inline(never)]
+    fn apart<R>(f: impl FnOnce() -> R) -> R {
+        f()
+    }
+    #[cold]
+    #[inline(never)]
+    fn cold<R>(f: impl FnOnce() -> R) -> R {
+        f()
     }
 }
 
@@ -320,11 +310,38 @@ fn opaque(mut v: __m512i) -> __m512i {
     v
 }
 
-impl V16 for Z16 {
+/// Methods that make 64-bit lanes of 32-bit ones.
+macro_rules! widening {
+    ($($name:ident($($b:ident),*);)*) => {
+        $(
+            #[inline(always)]
+            fn $name(self, $($b: Self),*) -> Zmm2 {
+                // SAFETY: only reached from the AVX-512 instance.
+                unsafe { words::$name(self.0, $($b.0),*) }
+            }
+        )*
+    };
+}
+/// Methods that make 32-bit lanes of 64-bit ones.
+macro_rules! narrowing {
+    ($($name:ident($($round:ident)?);)*) => {
+        $(
+            #[inline(always)]
+            fn $name(self, $($round: Round)?) -> Zmm {
+                // SAFETY: only reached from the AVX-512 instance.
+                unsafe { Zmm(words::joined(longs::$name(self.0, $($round)?), longs::$name(self.1, $($round)?))) }
+            }
+        )*
+    };
+}
+
+impl Host for Zmm {
+    type Long = Zmm2;
+    arrays!([u32; 16]);
     #[inline(always)]
     unsafe fn load(p: *const u32) -> Self {
         // SAFETY: the caller's promise; AVX-512 as above.
-        unsafe { Z16(_mm512_load_si512(p.cast())) }
+        unsafe { Zmm(_mm512_load_si512(p.cast())) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u32) {
@@ -334,164 +351,90 @@ impl V16 for Z16 {
     #[inline(always)]
     unsafe fn store_active(self, active: Bits, p: *mut u32) {
         // SAFETY: the caller's promise; AVX-512 as above.
-        unsafe { Z16(opaque(Self::select(active, self, Self::load(p)).0)).store(p) }
+        unsafe { Zmm(opaque(Self::select(active, self, Self::load(p)).0)).store(p) }
     }
     #[inline(always)]
-    fn to_array(self) -> [u32; 16] {
-        // SAFETY: both are 64 bytes of plain data.
-        unsafe { transmute(self) }
+    fn apart<R>(f: impl FnOnce() -> R) -> R {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe { apart(f) }
     }
     #[inline(always)]
-    fn from_array(a: [u32; 16]) -> Self {
-        // SAFETY: both are 64 bytes of plain data.
-        unsafe { transmute(a) }
+    fn cold<R>(f: impl FnOnce() -> R) -> R {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe { cold(f) }
     }
     #[inline(always)]
-    fn fma64(a: u64, b: u64, c: u64) -> u64 {
-        f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)).to_bits()
+    fn splat(n: u32) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe { Zmm(_mm512_set1_epi32(n as i32)) }
     }
+    #[inline(always)]
+    fn select(mask: Bits, t: Self, f: Self) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe { Zmm(_mm512_mask_blend_epi32(mask.0, f.0, t.0)) }
+    }
+    #[inline(always)]
+    fn lookup(self, table: &'static [u32]) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        unsafe { Zmm(words::lookup(self.0, table)) }
+    }
+    on_registers!(words Zmm(0): add(b); sub(b); mul(b); and(b); or(b); xor(b); shl(b); shr(b); sar(b);
+        min_u(b); max_u(b); min_i(b); max_i(b); mul_hi_u(b); mul_hi_i(b);
+        count_ones(); leading_zeros(); permute_bytes(b, s); sext_even_bytes(); sad_u8(b); dot_i16(b);
+        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ffma_odd(b, c);
+        ftrunc(); ffloor(); frint(); i2f(); u2f(); f2i(); f2u(); h2f(); f2h(););
+    compare_registers!(words (0: 0): eq; lt_u; lt_i; flt; feq; funord;);
+    widening!(zext(); sext(); join(b); mul_wide_u(b); mul_wide_i(b); f2d(); i2d(); u2d(););
+    rounding_registers!(words Zmm(0): f2h_round(); fadd_round(b); fmul_round(b); ffma_round(b, c););
 }
 
-impl ZL16 {
-    #[inline(always)]
-    fn to_array(self) -> [u64; 16] {
-        // SAFETY: both are 128 bytes of plain data.
-        unsafe { transmute(self) }
-    }
-    #[inline(always)]
-    fn from_array(a: [u64; 16]) -> Self {
-        // SAFETY: both are 128 bytes of plain data.
-        unsafe { transmute(a) }
-    }
+/// Shifts by as many bits as a 32-bit lane says.
+macro_rules! shifts {
+    ($($name:ident $f:ident;)*) => {
+        $(
+            #[inline(always)]
+            fn $name(self, b: Zmm) -> Self {
+                let b = b.and(Zmm::splat(63)).zext();
+                // SAFETY: only reached from the AVX-512 instance.
+                unsafe { Zmm2($f(self.0, b.0), $f(self.1, b.1)) }
+            }
+        )*
+    };
 }
 
-impl Long for ZL16 {
-    type Word = Z16;
-    type Mask = Bits;
+impl HostLong for Zmm2 {
+    type Word = Zmm;
+    arrays!([u64; 16]);
     #[inline(always)]
     fn splat(n: u64) -> Self {
         // SAFETY: only reached from the AVX-512 instance.
         let v = unsafe { _mm512_set1_epi64(n as i64) };
-        ZL16(v, v)
-    }
-    #[inline(always)]
-    fn join(lo: Z16, hi: Z16) -> Self {
-        let (lo, hi) = (lo.zext(), hi.zext());
-        // SAFETY: only reached from the AVX-512 instance.
-        let hi = unsafe { ZL16(_mm512_slli_epi64::<32>(hi.0), _mm512_slli_epi64::<32>(hi.1)) };
-        lo | hi
-    }
-    #[inline(always)]
-    fn lo(self) -> Z16 {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe {
-            let (a, b) = (_mm512_cvtepi64_epi32(self.0), _mm512_cvtepi64_epi32(self.1));
-            Z16(_mm512_inserti64x4::<1>(_mm512_castsi256_si512(a), b))
-        }
-    }
-    #[inline(always)]
-    fn hi(self) -> Z16 {
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { ZL16(_mm512_srli_epi64::<32>(self.0), _mm512_srli_epi64::<32>(self.1)).lo() }
-    }
-    #[inline(always)]
-    fn map1(self, f: impl Fn(u64) -> u64) -> Self {
-        let a = self.to_array();
-        Self::from_array(std::array::from_fn(|i| f(a[i])))
-    }
-    #[inline(always)]
-    fn map2(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
-        let (a, b) = (self.to_array(), b.to_array());
-        Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
-    }
-    #[inline(always)]
-    fn map3(self, b: Self, c: Self, f: impl Fn(u64, u64, u64) -> u64) -> Self {
-        let (a, b, c) = (self.to_array(), b.to_array(), c.to_array());
-        Self::from_array(std::array::from_fn(|i| f(a[i], b[i], c[i])))
-    }
-    #[inline(always)]
-    fn map_w(self, b: Z16, f: impl Fn(u64, u32) -> u64) -> Self {
-        let (a, b) = (self.to_array(), b.to_array());
-        Self::from_array(std::array::from_fn(|i| f(a[i], b[i])))
-    }
-    #[inline(always)]
-    fn narrow1(self, f: impl Fn(u64) -> u32) -> Z16 {
-        let a = self.to_array();
-        Z16::from_array(std::array::from_fn(|i| f(a[i])))
-    }
-    #[inline(always)]
-    fn test2(self, b: Self, f: impl Fn(u64, u64) -> bool) -> Bits {
-        let (a, b) = (self.to_array(), b.to_array());
-        let mut m = 0;
-        for i in 0..16 {
-            m |= (f(a[i], b[i]) as u16) << i;
-        }
-        Bits(m)
+        Zmm2(v, v)
     }
     #[inline(always)]
     fn select(mask: Bits, t: Self, f: Self) -> Self {
         // SAFETY: only reached from the AVX-512 instance.
         unsafe {
-            ZL16(
+            Zmm2(
                 _mm512_mask_blend_epi64(mask.0 as u8, f.0, t.0),
                 _mm512_mask_blend_epi64((mask.0 >> 8) as u8, f.1, t.1),
             )
         }
     }
+    on_registers!(longs Zmm2(0, 1): add(b); sub(b); and(b); or(b); xor(b);
+        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ffma_odd(b, c); ftrunc(); ffloor(); frint(););
+    compare_registers!(longs (0: 0, 1: 8): eq; lt_u; lt_i; flt; feq; funord;);
+    shifts!(shl _mm512_sllv_epi64; shr _mm512_srlv_epi64; sar _mm512_srav_epi64;);
+    narrowing!(d2f(); d2f_round(round); d2i(); d2u(););
     #[inline(always)]
-    fn shl(self, b: Z16) -> Self {
-        let b = (b & Z16::splat(63)).zext();
+    fn lo(self) -> Zmm {
         // SAFETY: only reached from the AVX-512 instance.
-        unsafe { ZL16(_mm512_sllv_epi64(self.0, b.0), _mm512_sllv_epi64(self.1, b.1)) }
+        unsafe { Zmm(longs::lo(self.0, self.1)) }
     }
     #[inline(always)]
-    fn shr(self, b: Z16) -> Self {
-        let b = (b & Z16::splat(63)).zext();
+    fn hi(self) -> Zmm {
         // SAFETY: only reached from the AVX-512 instance.
-        unsafe { ZL16(_mm512_srlv_epi64(self.0, b.0), _mm512_srlv_epi64(self.1, b.1)) }
+        unsafe { Zmm(longs::hi(self.0, self.1)) }
     }
-    #[inline(always)]
-    fn sar(self, b: Z16) -> Self {
-        let b = (b & Z16::splat(63)).zext();
-        // SAFETY: only reached from the AVX-512 instance.
-        unsafe { ZL16(_mm512_srav_epi64(self.0, b.0), _mm512_srav_epi64(self.1, b.1)) }
-    }
-    #[inline(always)]
-    fn eq(self, b: Self) -> Bits {
-        long_cmp!(_mm512_cmpeq_epi64_mask(self, b))
-    }
-    #[inline(always)]
-    fn lt_u(self, b: Self) -> Bits {
-        long_cmp!(_mm512_cmplt_epu64_mask(self, b))
-    }
-    #[inline(always)]
-    fn lt_i(self, b: Self) -> Bits {
-        long_cmp!(_mm512_cmplt_epi64_mask(self, b))
-    }
-    #[inline(always)]
-    fn fadd(self, b: Self) -> Self {
-        zd!(_mm512_add_pd(self, b))
-    }
-    #[inline(always)]
-    fn fmul(self, b: Self) -> Self {
-        zd!(_mm512_mul_pd(self, b))
-    }
-    #[inline(always)]
-    fn ffma(self, b: Self, c: Self) -> Self {
-        zd!(_mm512_fmadd_pd(self, b, c))
-    }
-    #[inline(always)]
-    fn flt(self, b: Self) -> Bits {
-        double_cmp!(_CMP_LT_OQ, self, b)
-    }
-    #[inline(always)]
-    fn feq(self, b: Self) -> Bits {
-        double_cmp!(_CMP_EQ_OQ, self, b)
-    }
-    #[inline(always)]
-    fn funord(self, b: Self) -> Bits {
-        double_cmp!(_CMP_UNORD_Q, self, b)
-    }
+    rounding_registers!(longs Zmm2(0, 1): fadd_round(b); fmul_round(b); ffma_round(b, c););
 }
-
-impl L16<Z16> for ZL16 {}

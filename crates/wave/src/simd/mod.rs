@@ -1,39 +1,18 @@
 //! Sixteen lanes of data: the values the interpreter runs `sem`'s meanings on.
 //!
-//! Four back ends with the same bits: AVX-512, AVX2 with FMA, NEON, and plain arrays. The host is asked once;
-//! `WAVEMILL_SIMD=avx512|avx2|neon|portable` overrides.
-
-/// Operators of a type made of vector registers, each an intrinsic on every register.
-#[allow(unused_macros)] // the portable back end has none
-macro_rules! operators {
-    ($ty:ident $fields:tt: $($trait:ident $method:ident $f:ident;)*) => {
-        $(impl std::ops::$trait for $ty {
-            type Output = $ty;
-            #[inline(always)]
-            fn $method(self, b: $ty) -> $ty {
-                #[allow(unused_unsafe)] // NEON is always there
-                // SAFETY: only reached from the back end's own instance.
-                unsafe { operators!(@each $ty $fields $f self b) }
-            }
-        })*
-        impl std::ops::Not for $ty {
-            type Output = $ty;
-            #[inline(always)]
-            fn not(self) -> $ty {
-                self ^ $ty::splat(!0)
-            }
-        }
-    };
-    (@each $ty:ident ($($n:tt),*) $f:ident $a:ident $b:ident) => { $ty($($f($a.$n, $b.$n)),*) };
-}
+//! Four back ends with the same bits: AVX-512, AVX2 with FMA, NEON, and plain arrays; [`lanes`] has what they share. The host
+//! is asked once; `WAVEMILL_SIMD=avx512|avx2|neon|portable` overrides.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx512;
+pub(crate) mod lanes;
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
 pub(crate) mod portable;
+#[cfg(test)]
+mod tests;
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 use std::sync::OnceLock;
@@ -69,6 +48,7 @@ impl Simd {
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl")
+                && is_x86_feature_detected!("avx512cd")
                 && base
             {
                 all.push(Simd::Avx512);
@@ -146,10 +126,6 @@ impl Mask for Bits {
     fn zeros() -> Self {
         Bits(0)
     }
-    #[inline(always)]
-    fn maybe_any(self) -> bool {
-        self.0 != 0
-    }
 }
 
 /// Sixteen lanes that can be loaded and stored.
@@ -169,18 +145,12 @@ pub(crate) trait V16: Word<Mask = Bits, Long: L16<Self>> {
     ///
     /// # Safety
     /// As for `store`.
-    #[inline(always)]
-    unsafe fn store_active(self, active: Bits, p: *mut u32) {
-        // SAFETY: the caller's promise.
-        unsafe { Self::select(active, self, Self::load(p)).store(p) }
-    }
+    unsafe fn store_active(self, active: Bits, p: *mut u32);
     /// As an array.
     fn to_array(self) -> [u32; 16];
     /// From an array.
     fn from_array(a: [u32; 16]) -> Self;
-    /// f64 fused multiply-add to nearest of one lane.
-    fn fma64(a: u64, b: u64, c: u64) -> u64;
 }
 
-/// Sixteen lanes of 64 bits that can come from and go to arrays.
+/// Sixteen lanes of 64 bits beside those of 32.
 pub(crate) trait L16<W: V16>: Long<Word = W, Mask = Bits> {}

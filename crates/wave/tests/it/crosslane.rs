@@ -55,11 +55,12 @@ fn permutes() {
     }
 }
 
-/// The lane that lane `i` reads. Before GFX9 bit 15 alone picks the mode: there is neither FFT nor rotation.
-fn swizzle(gfx9: bool, offset: u32, i: u32) -> u32 {
+/// The lane that lane `i` reads. Before GFX8 bit 15 alone picks the mode: there is neither FFT nor rotation (Mesa's
+/// README-ISA has GFX8 with both).
+fn swizzle(modes: bool, offset: u32, i: u32) -> u32 {
     let half = i & 0x20;
     match offset {
-        0xe000.. if gfx9 => {
+        0xe000.. if modes => {
             let mask = offset & 31;
             let mut reversed = 0;
             for bit in 0..5 {
@@ -67,7 +68,7 @@ fn swizzle(gfx9: bool, offset: u32, i: u32) -> u32 {
             }
             (reversed >> mask.count_ones()) | i & mask | half
         }
-        0xc000.. if gfx9 => {
+        0xc000.. if modes => {
             let (mask, rotate) = (offset & 31, (offset >> 5 & 31) as i32);
             let rotate = if offset >> 10 & 1 != 0 { -rotate } else { rotate };
             ((i & mask) | ((i as i32 + rotate) as u32 & !mask)) & 31 | half
@@ -81,7 +82,7 @@ fn swizzle(gfx9: bool, offset: u32, i: u32) -> u32 {
 fn swizzles() {
     let mut random = Random(72);
     for cpu in CPUS {
-        let gfx9 = cpu.starts_with("gfx9");
+        let modes = !matches!(cpu, "gfx600" | "gfx701");
         // Broadcast, swap, reverse, two quads, FFT, rotations left and right without and with a mask; then any.
         let named =
             [0x0060, 0x041f, 0x7c1f, 0x801b, 0xbfff, 0xe000, 0xe010, 0xe01f, 0xc020, 0xc420, 0xc021, 0xc7e3];
@@ -90,7 +91,7 @@ fn swizzles() {
             let text = format!("ds_swizzle_b32 v2, v0 offset:{offset:#x}");
             check(cpu, &text, &mut random, |exec, data, _| {
                 std::array::from_fn(|i| {
-                    let from = swizzle(gfx9, offset, i as u32) as usize;
+                    let from = swizzle(modes, offset, i as u32) as usize;
                     if exec >> from & 1 != 0 { data[from] } else { 0 }
                 })
             });

@@ -193,13 +193,13 @@ files! {
     }
     memory {
         addr64, atomics, atomics64, buffer, buffer_lds, d16, d16_ecc, dense, flat_lds, global, same_address, scalar,
-        scalar_buffer, scalar_components, scalar_gfx6, scalar_negative, scalar_offset, scalar_scratch, scalar_wrap,
+        scalar_buffer, scalar_buffer_mask, scalar_components, scalar_gfx6, scalar_negative, scalar_offset, scalar_scratch, scalar_wrap,
         scratch, scratch_negative, store_lds, structured_gfx6, structured_gfx8, structured_gfx9,
         swizzled_buffer, tfe, unbound, wrap, wrap_global, wrap_private,
     }
     old {
-        append, carry8, dpp8, integers, lds_limit, legacy, mad_legacy8, movrel_v, mullit, sdwa8, smem8, smrd,
-        smrd_buffer, smrd_literal, vcc_alias,
+        append, carry8, dpp8, integers, lds_limit, legacy, mad_legacy8, movrel_v, mullit, scalar_offset, sdwa8, smem8, smrd,
+        smrd_buffer, smrd_literal, vcc_alias, wrap,
     }
     salu {
         arithmetic, exec,

@@ -11,6 +11,7 @@ mod floats;
 mod formats;
 mod gws;
 mod harness;
+mod hostile;
 mod images;
 mod integers;
 mod matrices;

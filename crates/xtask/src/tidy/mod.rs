@@ -19,9 +19,6 @@ const KNOWN_CYCLES: &[&str] = &[
     "cli: inspect::json, inspect::text",
     "hsa: agent, amd, code, extension, memory, pool, queue, runtime, signal",
     "object: link::layout, link::output, link::relocate",
-    "sem: address, apply, atomic, bus, compare, control, cvt, div, family, fp, half, hwreg, inst, interp, lanemove, memory, \
-     mimg, mode, modify, packed, share, smem, special, state, valu",
-    "wave: program, strip",
     "wave: engine, observe, state, trap",
 ];
 

@@ -1,6 +1,6 @@
 ;; The scalar offset of a buffer may be any inline constant: 4, -4 (out of range, which reads as zero), and 1.0, whose bits
 ;; 0x3f800000 are an offset like any other. The descriptor's base is so far below the buffer that they lead into it.
-; cpu: gfx600 gfx701 gfx803 gfx900 gfx90a
+; cpu: gfx803 gfx900 gfx90a
 ; buffer s[4:5] = 11 22 33 44
 ; set s6 = 0x7fffffff
 ; set s7 = 0x20000

@@ -1,14 +1,26 @@
 //! Executing one instruction on an engine's state: everything but arithmetic on lanes, for which engines have ways of their
-//! own ([`crate::Apply`]), and matrices.
+//! own ([`crate::Apply`]), and matrices. What an instruction is to do, [`crate::inst::Run`] says; the modules below do it on
+//! the registers and memory of a [`crate::state::State`] and a [`crate::bus::Bus`].
 
+pub mod control;
+pub mod hwreg;
+pub mod interp;
+pub mod lanemove;
+pub mod raise;
+pub mod share;
+pub mod smem;
+pub mod texel;
+pub mod transfer;
+
+use self::control::Flow;
 use crate::bus::{Bus, Fault, FaultKind, Kind, Space};
-use crate::control::{self, Flow};
 use crate::hwreg::trapsts;
 use crate::inst::{Inst, Run};
 use crate::memory::CacheControl;
 use crate::operand::Src;
+use crate::scalar::{S32, S64};
 use crate::state::lanes;
-use crate::{interp, lanemove, misc, salu, share, smem, texel, transfer};
+use crate::{misc, salu};
 
 /// Executes an instruction. While it runs, the PC points behind it.
 pub fn execute<B: Bus>(inst: &Inst, state: &mut B) -> Result<Flow, Fault> {
@@ -20,8 +32,8 @@ pub fn execute<B: Bus>(inst: &Inst, state: &mut B) -> Result<Flow, Fault> {
         Run::Salu => scalar(inst, state),
         Run::Control(control) => return Ok(control::execute(control, inst, state)),
         Run::Wait => state.wait(),
-        Run::LaneMove(what) => lanemove::execute(what, &state.indexed(inst), state),
-        Run::Mqsad => mqsad(&state.indexed(inst), state),
+        Run::LaneMove(what) => lanemove::execute(what, &inst.indexed_in(state), state),
+        Run::Mqsad => mqsad(&inst.indexed_in(state), state),
         Run::ClearExceptions => state.set_trapsts(state.trapsts() & !trapsts::FLOAT),
         Run::Interpolate(what) => interp::execute(what, inst, state)?,
         Run::ScalarMemory(what) => smem::execute(what, inst, state)?,
@@ -80,7 +92,8 @@ fn mqsad<B: Bus>(inst: &Inst, state: &mut B) {
         };
         let b = state.lane_source(inst.src[1], lane);
         let sums = [0, 1, 2, 3]
-            .map(|w: u16| misc::mqsad_u32(a, b, state.vgpr(addends + w, lane), w as u32, inst.clamp));
+            .map(|w: u16| (w, S32(state.vgpr(addends + w, lane))))
+            .map(|(w, c)| misc::mqsad_u32(S64(a), S32(b), c, w as u32, inst.clamp).0);
         for (w, sum) in (0..).zip(sums) {
             state.set_vgpr(inst.dst + w, lane, sum);
         }

@@ -1,19 +1,19 @@
 //! Image instructions: what they move between registers and texels (manual 9.3, 9.4). What resources, formats and filters
 //! mean is in [`crate::image`], [`mod@crate::format`] and [`crate::sampler`].
 
+use super::transfer::set_status;
 use crate::address::{Addressing, ImageFields};
 use crate::atomic::{Atomic, Rmw, Unit};
 use crate::bus::{At, Bus, Fault, FaultKind, Kind as Access, Space};
 use crate::format::Format;
 use crate::image::{Image, Kind, Problem};
 use crate::inst::Inst;
-use crate::mimg::{Action, Address, Transfer};
+use crate::mimg::{Action, Address, Transfer, data_mask, short_data};
 use crate::sampler::{Request, Sample, Sampler, Texels};
 use crate::soft;
 use crate::state::{State, lanes};
-use crate::transfer::set_status;
+
 use wavemill_isa::encoding::bits;
-use wavemill_isa::{Level, flag};
 
 /// What ends a lane's access.
 enum Failure {
@@ -441,24 +441,4 @@ impl<B: Bus> Lane<'_, B> {
         self.set_components(Some(format), values);
         Ok(())
     }
-}
-
-/// Components in registers: the mask, of which nothing means the first; a gather has four.
-fn data_mask(inst: &wavemill_isa::Inst) -> u32 {
-    match bits::MIMG_DMASK.get(inst.bits) {
-        _ if inst.row.has(flag::GATHER4) => 15,
-        0 => 1,
-        mask => mask,
-    }
-}
-
-/// Whether data has 16 bits.
-fn short_data(inst: &wavemill_isa::Inst, level: Level) -> bool {
-    level.is_vi_plus() && inst.row.has(flag::D16) && bits::MIMG_D16.get(inst.bits) != 0
-}
-
-/// Registers of an image instruction's data; `packs` where two of 16 bits share one.
-pub fn data_registers(inst: &wavemill_isa::Inst, level: Level, packs: bool) -> u8 {
-    let n = data_mask(inst).count_ones() as u8;
-    if short_data(inst, level) && packs { n.div_ceil(2) } else { n }
 }

@@ -60,7 +60,8 @@ impl Resource {
         let offset = if f.offen { state.lane(inst.src[0], f.idxen as u16, lane) } else { 0 };
         Place::Buffer(buffer::Place {
             index: S32(index),
-            offset: S64(offset as u64 + f.offset as u64),
+            // The sum wraps before it is checked (measured on gfx950, rocm-systems #10928).
+            offset: S64(offset.wrapping_add(f.offset as u32) as u64),
             scalar: S32(self.scalar),
             indexed: f.idxen,
             lane: S32(lane),

@@ -40,7 +40,7 @@ pub fn raised<B: Bus>(inst: &Inst, state: &mut B) -> Raised {
 
 /// The exceptions of all active lanes.
 fn each_lane<B: Bus>(inst: &Inst, state: &mut B, flags: impl Fn([u64; 3]) -> u32) -> Raised {
-    let inst = &state.indexed(inst);
+    let inst = &inst.indexed_in(state);
     let float_mode = state.float_mode();
     let changes = [0, 1, 2].map(|i| inst.change(i));
     let exec = state.exec();

@@ -1,0 +1,46 @@
+//! The command under other names: called as `llvm-mc`, `llvm-objdump`, `ld.lld`, `rocminfo`, `rocm_agent_enumerator` or
+//! `amdgpu-arch` (by a link, or a copy), it behaves as that tool does.
+
+mod objdump;
+mod rocm;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Tools that `exec` puts before others on a program's path: those that AMD's compiler drivers and CMake ask for GPUs.
+pub const FOR_PROGRAMS: [&str; 3] = ["rocminfo", "rocm_agent_enumerator", "amdgpu-arch"];
+
+/// What to do under the name that the command was called by; none under its own.
+pub enum Called {
+    /// Go on with these words, the first of them a name.
+    As(Vec<OsString>),
+    /// Everything is done.
+    Done(ExitCode),
+}
+
+/// Looks at the name that the command was called by.
+pub fn called(words: &[OsString]) -> Called {
+    let name = words.first().map(Path::new).and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    // Debian's tools have a version behind their name.
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
+    let plain = if plain.is_empty() { &name } else { plain };
+    let rest = words.get(1..).unwrap_or_default();
+    let texts = || rest.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let command =
+        |name: &str, rest: Vec<OsString>| Called::As([vec!["wavemill".into(), name.into()], rest].concat());
+    match plain {
+        "llvm-mc" => Called::Done(crate::mc::run(&texts())),
+        "llvm-objdump" => Called::Done(objdump::run(&texts())),
+        "ld.lld" => command("link", rest.to_vec()),
+        // `lld -flavor gnu` is ld.lld.
+        "lld" => {
+            let flavor = rest.first().is_some_and(|w| w == "-flavor");
+            command("link", rest.get(if flavor { 2 } else { 0 }..).unwrap_or_default().to_vec())
+        }
+        "rocminfo" => Called::Done(rocm::rocminfo(&texts())),
+        "rocm_agent_enumerator" => Called::Done(rocm::enumerator(&texts())),
+        "amdgpu-arch" => Called::Done(rocm::arch(&texts())),
+        _ => Called::As(words.to_vec()),
+    }
+}

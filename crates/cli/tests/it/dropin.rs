@@ -1,0 +1,123 @@
+//! The command under the names of other tools.
+
+use crate::scratch;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+fn fixture(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../tests/kernels/fixtures")
+        .join(name)
+        .display()
+        .to_string()
+}
+
+/// A link of that name.
+fn tool(name: &str) -> PathBuf {
+    let path = scratch("tools").join(name);
+    // Tests share it.
+    let _ = symlink(env!("CARGO_BIN_EXE_wavemill"), &path);
+    path
+}
+
+fn called(name: &str, args: &[&str]) -> Output {
+    Command::new(tool(name))
+        .args(args)
+        .env_remove("WAVEMILL_GPU")
+        .env_remove("WAVEMILL_GPUS")
+        .output()
+        .unwrap()
+}
+
+fn said(name: &str, args: &[&str]) -> String {
+    let out = called(name, args);
+    assert!(out.status.success(), "{name}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+#[test]
+fn llvm_mc_and_the_linker_make_objects() {
+    let directory = scratch("dropin");
+    let path = |name: &str| directory.join(name).display().to_string();
+    std::fs::write(path("k.s"), ".globl f\n.type f,@function\nf:\ns_setpc_b64 s[30:31]\n.size f, .-f\n")
+        .unwrap();
+    for mc in ["llvm-mc", "llvm-mc-19"] {
+        let args = [
+            "-triple=amdgcn-amd-amdhsa",
+            "-mcpu=gfx90a",
+            "-filetype=obj",
+            "-g",
+            &path("k.s"),
+            "-o",
+            &path("k.o"),
+        ];
+        assert_eq!(said(mc, &args), "");
+    }
+    assert!(said("llvm-mc", &["--version"]).contains("LLVM version 19"));
+    for (lld, flavor) in [("ld.lld", &[][..]), ("lld", &["-flavor", "gnu"][..])] {
+        let link = ["-shared", &path("k.o"), "-o", &path("k.hsaco")];
+        assert_eq!(said(lld, &[flavor, &link[..]].concat()), "");
+    }
+    let text = said("llvm-objdump", &["-d", "-l", &path("k.hsaco")]);
+    assert!(
+        text.contains("<f>:") && text.contains("s_setpc_b64 s[30:31]") && text.contains("k.s:4"),
+        "{text}"
+    );
+}
+
+#[test]
+fn llvm_objdump_takes_several_files_and_names() {
+    let (a, b) = (fixture("vadd.gfx90a.clang-15.v5.O2.hsaco"), fixture("vadd.gfx900.clang-15.v3.O2.hsaco"));
+    let text = said("llvm-objdump", &["--disassemble-symbols=ids", &a, &b]);
+    assert_eq!(text.matches("<ids>:").count(), 2, "{text}");
+    assert!(!text.contains("<vadd>:"));
+    let out = called("llvm-objdump", &["--nonsense", &a]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("unknown argument '--nonsense'"));
+    let out = called("llvm-objdump", &[&a]);
+    assert!(String::from_utf8_lossy(&out.stderr).contains("at least one action"));
+}
+
+/// What llvm-objdump-19 -t prints of the same object.
+#[test]
+fn symbol_tables_are_as_llvm_objdump_has_them() {
+    let directory = scratch("symbols");
+    let path = |name: &str| directory.join(name).display().to_string();
+    let source = ".globl g\n.protected g\n.type g,@function\ng:\ns_endpgm\n.size g, .-g\n.local l\nl:\ns_nop 0\n.weak w\nw:\ns_nop 0\n\
+        .hidden h\n.globl h\nh:\ns_nop 0\n.set abs, 5\n.data\n.globl d\n.type d,@object\nd: .long u\n.size d, 4\n";
+    std::fs::write(path("k.s"), source).unwrap();
+    said(
+        "llvm-mc",
+        &["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", &path("k.s"), "-o", &path("k.o")],
+    );
+    let text = said("llvm-objdump", &["-t", &path("k.o")]);
+    let table = text.split("SYMBOL TABLE:\n").nth(1).unwrap();
+    assert_eq!(table, include_str!("symbols.golden"), "{text}");
+}
+
+#[test]
+fn rocm_tools_show_the_virtual_gpus() {
+    assert_eq!(said("rocm_agent_enumerator", &[]), "gfx000\ngfx90a\n");
+    assert_eq!(said("amdgpu-arch", &[]), "gfx90a:sramecc+:xnack-\n");
+    let text = said("rocminfo", &[]);
+    for line in [
+        "HSA System Attributes    \n",
+        "  Name:                    gfx90a                             \n",
+        "  Marketing Name:          AMD Instinct MI210                 \n",
+        "  Compute Unit:            104                                \n",
+        "      Name:                    amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-\n",
+        "*** Done ***             \n",
+    ] {
+        assert!(text.contains(line), "no `{line}` in\n{text}");
+    }
+    let out = called("rocminfo", &["--what"]);
+    assert_eq!(out.status.code(), Some(2));
+    // Under exec they come before others, with the GPUs of exec.
+    let script = "rocm_agent_enumerator; amdgpu-arch; rocminfo | grep -c 'Agent '";
+    let out = crate::wavemill(&["exec", "--gpu", "vega10", "--gpus", "2", "--", "sh", "-c", script]);
+    assert_eq!(
+        String::from_utf8_lossy(&out.stdout),
+        "gfx000\ngfx900\ngfx900\ngfx900:xnack-\ngfx900:xnack-\n3\n"
+    );
+}

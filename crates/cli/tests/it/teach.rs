@@ -1,0 +1,69 @@
+//! `isa explain` beyond instructions, and `isa search`.
+
+use crate::wavemill;
+
+fn said(args: &[&str]) -> String {
+    let out = wavemill(&[&["isa"], args].concat());
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+#[test]
+fn modifiers_registers_counters_and_hazards_have_pages() {
+    for (name, part) in [
+        ("row_bcast:15", "lane 15 of the row before it"),
+        ("quad_perm:[3,2,1,0]", "within each four lanes"),
+        ("dst_unused", "UNUSED_PRESERVE"),
+        ("op_sel", "op_sel_hi"),
+        ("cbsz", "2^N blocks"),
+        ("blgp", "lanes 0-31 for all"),
+        ("exec", "mask of active lanes"),
+        ("vmcnt", "up to 63 on GFX9"),
+        ("hazards", "V_DIV_FMAS"),
+    ] {
+        let text = said(&["explain", name]);
+        assert!(text.replace('\n', " ").contains(part), "{name}: {text}");
+    }
+}
+
+#[test]
+fn words_of_machine_code_are_decoded_for_every_processor() {
+    // llvm-mc-19 -disassemble says the same of these bytes.
+    let text = said(&["explain", "0xd3b04000", "0x1c180902"]);
+    assert!(text.starts_with("v_pk_fma_f32 v[0:1], v[2:3], s[4:5], v[6:7]\n  on gfx90a\n"), "{text}");
+    let text = said(&["explain", "0xbf800000"]);
+    assert!(text.starts_with("s_nop 0\n  on gfx600,") && text.contains("gfx90a"), "{text}");
+    let text = said(&["explain", "0xd3b04000", "--mcpu", "gfx90a"]);
+    assert!(text.contains("it takes 2 words; those not given are taken for 0"), "{text}");
+    let out = wavemill(&["isa", "explain", "0xd3b04000", "--mcpu", "gfx900"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("0xd3b04000 is no instruction on gfx900"));
+}
+
+/// AMD's matrix instruction calculator places A[i][k] of v_mfma_f32_32x32x8f16 in lane i + 32*(k/4), and D[i][j] in lane
+/// j + 32*((i/4)%2), register 4*(i/8) + i%4.
+#[test]
+fn layouts_of_matrices_are_drawn() {
+    let text = said(&["explain", "v_mfma_f32_32x32x8f16", "--layout", "A"]);
+    let row = text.lines().find(|l| l.trim_start().starts_with("5 ")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(&cells[1..5], ["5", "v0[15:0]", "5", "v0[31:16]"], "{text}");
+    assert_eq!(&cells[9..11], ["37", "v0[15:0]"], "{text}");
+    let text = said(&["explain", "v_mfma_f32_32x32x8f16", "--layout", "D"]);
+    let row = text.lines().find(|l| l.trim_start().starts_with("13 ")).unwrap();
+    let cells: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(&cells[1..5], ["32", "v5", "33", "v5"], "{text}");
+    let out = wavemill(&["isa", "explain", "v_mov_b32", "--layout", "A"]);
+    assert!(String::from_utf8_lossy(&out.stderr).contains("--layout is for matrix instructions"));
+}
+
+#[test]
+fn search_looks_through_names_and_descriptions() {
+    let text = said(&["search", "1 / square", "clamp"]);
+    assert!(text.contains("v_rsq_clamp_f32") && !text.contains("v_sqrt"), "{text}");
+    let text = said(&["search", "bcast"]);
+    assert!(text.contains("row_newbcast"), "{text}");
+    let out = wavemill(&["isa", "search", "marmalade"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("nothing has `marmalade`"));
+}

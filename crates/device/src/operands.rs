@@ -1,0 +1,184 @@
+//! The registers of the instruction at fault, with what they held.
+
+use wavemill_wave::Wave;
+
+/// A wave's registers when it stopped.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Registers {
+    scalar: Vec<u32>,
+    vector: Vec<[u32; 64]>,
+    /// Vector registers before the accumulators.
+    vgprs: usize,
+}
+
+impl Registers {
+    /// Those of a wave.
+    pub(crate) fn of(wave: &Wave) -> Registers {
+        let shape = wave.shape();
+        let vector = (0..shape.vgprs + shape.agprs).filter_map(|r| wave.vgpr(r).copied()).collect();
+        Registers { scalar: (0..128).map(|c| wave.sgpr(c)).collect(), vector, vgprs: shape.vgprs.into() }
+    }
+}
+
+/// Rows of a table that is enough to see what happened; beyond it there is only the number of what is left out.
+const ROWS: usize = 6;
+
+/// Each register that an instruction's text names, and its value: scalar ones as a number, vector ones for the lanes
+/// given, lanes whose values go up by the same step together.
+pub fn describe(text: &str, registers: &Registers, mask: u64) -> Vec<String> {
+    let mut seen = Vec::new();
+    let mut out = Vec::new();
+    let words = text.split([' ', ',', '|', '-', '(', ')', '\t']).filter(|w| !w.is_empty()).skip(1);
+    for word in words {
+        let Some((file, first, count)) = register(word).filter(|r| !seen.contains(r)) else { continue };
+        seen.push((file, first, count));
+        match file {
+            's' => out.extend(scalar(word, first, count, registers)),
+            _ => out.extend(vector(word, file, first, count, registers, mask)),
+        }
+    }
+    out
+}
+
+/// File, first register and count of `v3`, `s[4:7]`, `a[0:1]`, `vcc`, `exec`, `m0`.
+fn register(word: &str) -> Option<(char, usize, usize)> {
+    match word {
+        "vcc" => return Some(('s', 106, 2)),
+        "exec" => return Some(('s', 126, 2)),
+        "m0" => return Some(('s', 124, 1)),
+        _ => {}
+    }
+    let file = word.chars().next().filter(|c| matches!(c, 's' | 'v' | 'a'))?;
+    let rest = &word[1..];
+    let (first, last) = match rest.strip_prefix('[').and_then(|r| r.strip_suffix(']')) {
+        Some(range) => range.split_once(':').unwrap_or((range, range)),
+        None => (rest, rest),
+    };
+    let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
+    Some((file, first, last.checked_sub(first)? + 1))
+}
+
+fn scalar(word: &str, first: usize, count: usize, registers: &Registers) -> Option<String> {
+    let words = registers.scalar.get(first..first + count)?;
+    let text = match words {
+        [low, high] => format!("{:#x}", u64::from(*low) | u64::from(*high) << 32),
+        _ => words.iter().map(|w| format!("{w:#x}")).collect::<Vec<_>>().join(" "),
+    };
+    Some(format!("{word} = {text}"))
+}
+
+fn vector(
+    word: &str,
+    file: char,
+    first: usize,
+    count: usize,
+    registers: &Registers,
+    mask: u64,
+) -> Vec<String> {
+    let base = if file == 'a' { registers.vgprs } else { 0 };
+    let Some(low) = registers.vector.get(base + first) else { return Vec::new() };
+    // Pairs are addresses and doubles; of larger groups the first register says enough.
+    let high = registers.vector.get(base + first + 1).filter(|_| count == 2);
+    let value = |lane: usize| u64::from(low[lane]) | high.map_or(0, |h| u64::from(h[lane])) << 32;
+    let groups = groups(mask, value);
+    let left = groups.len().saturating_sub(ROWS);
+    let name = if count > 2 { format!("{file}{first}") } else { word.to_owned() };
+    let mut out: Vec<String> = groups
+        .iter()
+        .take(ROWS)
+        .map(|g| {
+            let step = match (g.lanes.count_ones(), g.step) {
+                (1, _) | (_, 0) => String::new(),
+                (_, step) if step < 0 => format!(", -{:#x} each", step.unsigned_abs()),
+                (_, step) => format!(", +{step:#x} each"),
+            };
+            format!("{name} = {:#x}{step} (lanes {})", g.value, lanes(g.lanes))
+        })
+        .collect();
+    if left > 0 {
+        out.push(format!("{name}: {left} more groups of lanes"));
+    }
+    out
+}
+
+/// `3`, `0-63` or `0-3,8,10-12`.
+pub fn lanes(mask: u64) -> String {
+    let mut parts = Vec::new();
+    let mut lane = 0;
+    while lane < 64 {
+        let run = (mask >> lane).trailing_ones();
+        match run {
+            0 => lane += 1,
+            1 => parts.push(format!("{lane}")),
+            n => parts.push(format!("{lane}-{}", lane + n - 1)),
+        }
+        lane += run;
+    }
+    parts.join(",")
+}
+
+/// Lanes one after the other whose values go up by the same step.
+struct Group {
+    lanes: u64,
+    value: u64,
+    step: i64,
+}
+
+fn groups(mask: u64, value: impl Fn(usize) -> u64) -> Vec<Group> {
+    let mut all: Vec<Group> = Vec::new();
+    let mut last = 0;
+    for lane in (0..64).filter(|l| mask >> l & 1 != 0) {
+        let now = value(lane);
+        let step = now.wrapping_sub(last) as i64;
+        match all.last_mut() {
+            Some(group) if group.lanes.count_ones() == 1 => {
+                group.lanes |= 1 << lane;
+                group.step = step;
+            }
+            Some(group) if group.step == step => group.lanes |= 1 << lane,
+            _ => all.push(Group { lanes: 1 << lane, value: now, step: 0 }),
+        }
+        last = now;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_are_ranges() {
+        assert_eq!(lanes(0b1_1110_0101), "0,2,5-8");
+        assert_eq!(lanes(!0), "0-63");
+        assert_eq!(lanes(0), "");
+        assert_eq!(lanes(1 << 63), "63");
+    }
+
+    #[test]
+    fn registers_are_found_in_text() {
+        assert_eq!(register("v[2:3]"), Some(('v', 2, 2)));
+        assert_eq!(register("s5"), Some(('s', 5, 1)));
+        assert_eq!(register("vcc"), Some(('s', 106, 2)));
+        assert_eq!(
+            (register("off"), register("v"), register("glc"), register("0x10")),
+            (None, None, None, None)
+        );
+    }
+
+    #[test]
+    fn lanes_with_the_same_step_are_together() {
+        let mut vector = vec![[0; 64]; 4];
+        vector[2] = std::array::from_fn(|l| 0x1000 + 4 * l as u32);
+        vector[2][32] = 0xdead_0000;
+        let mut scalar = vec![0; 128];
+        (scalar[4], scalar[5]) = (0x5678, 0x1234);
+        let registers = Registers { scalar, vector, vgprs: 4 };
+        let said = describe("global_load_dword v1, v2, s[4:5] offset:16", &registers, !0);
+        assert_eq!(said[0], "v1 = 0x0 (lanes 0-63)");
+        assert_eq!(said[1], "v2 = 0x1000, +0x4 each (lanes 0-31)");
+        assert_eq!(said.last().map(String::as_str), Some("s[4:5] = 0x123400005678"));
+        assert_eq!(describe("s_load_dword s0, s[4:5], 0x0", &registers, 0)[1], "s[4:5] = 0x123400005678");
+        assert_eq!(describe("flat_load_dword v3, v[2:3]", &registers, 1)[1], "v[2:3] = 0x1000 (lanes 0)");
+    }
+}

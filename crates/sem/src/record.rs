@@ -1,0 +1,544 @@
+//! Meanings written down: `sem` instantiated with handles into a program under construction.
+//!
+//! [`instruction`] gives the [`Program`] of a lane-wise vector instruction under a mode and modifiers, [`scalar`] that of a
+//! scalar one: pure operations ([`crate::operations`]) on earlier values, in an order in which they can be computed. There
+//! is no operation that hides a function. Equal values are written once, and what is constant is computed at once; other
+//! passes are a compiler's business.
+//!
+//! What is rarely needed stands between a [`Node::Rarely`] and the [`Node::Merge`] it names: where no lane has the mask,
+//! all of it may be skipped. A handle is a number; the program belongs to the thread that records, and handles mean
+//! nothing outside of the recording.
+
+use crate::apply::{Apply, Context, L, M};
+use crate::compare::{self, Compare};
+use crate::family::family;
+use crate::lanes::{Long, Mask, Word};
+use crate::operations::{long, word};
+use crate::salu;
+use crate::soft::Round;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
+use wavemill_isa::{Enc, Op, Row};
+
+/// A value: the place of a node in its program.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Value(pub u32);
+
+/// What a value is made of: 32 bits, 64 bits, or a truth.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Type {
+    Word,
+    Long,
+    Mask,
+}
+
+/// The operators of lanes; those of 32 and 64 bits wrap.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Operator {
+    Add,
+    Sub,
+    Mul,
+    And,
+    Or,
+    Xor,
+}
+
+macro_rules! letter {
+    (w) => {
+        Type::Word
+    };
+    (l) => {
+        Type::Long
+    };
+    (m) => {
+        Type::Mask
+    };
+}
+macro_rules! from_bits {
+    (w $n:expr) => {
+        $n as u32
+    };
+    (l $n:expr) => {
+        $n
+    };
+}
+macro_rules! operations {
+    ($($on:ident { $($(#[$doc:meta])* fn $name:ident($($a:ident: $at:ident),* $(; $i:ident: $it:ident)?) -> $r:ident = $def:expr;)* })*) => {
+        /// The operations on words and longs, by their names.
+        pub mod operation {
+            use super::*;
+            $(operations!(@kind $on $($(#[$doc])* fn $name($($a: $at),* $(; $i: $it)?) -> $r;)*);)*
+        }
+    };
+    (@kind $on:ident $($(#[$doc:meta])* fn $name:ident($($a:ident: $at:ident),* $(; $i:ident: $it:ident)?) -> $r:ident;)*) => {
+        #[doc = concat!("Operations on a ", stringify!($on), "; the other operands and the result are of their own types.")]
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum $on {
+            $($(#[$doc])* $name,)*
+        }
+        impl $on {
+            /// All of them.
+            pub const ALL: &[$on] = &[$($on::$name),*];
+            /// Its name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $($on::$name => stringify!($name),)*
+                }
+            }
+            /// The types of its operands.
+            pub const fn operands(self) -> &'static [Type] {
+                match self {
+                    $($on::$name => &[$(letter!($at)),*],)*
+                }
+            }
+            /// The type of its result.
+            pub const fn result(self) -> Type {
+                match self {
+                    $($on::$name => letter!($r),)*
+                }
+            }
+            /// Its result for one lane. Only some look at the round mode.
+            pub fn evaluate(self, operands: [u64; 3], round: Round) -> u64 {
+                let _ = round;
+                match self {
+                    $($on::$name => {
+                        let mut next = operands.into_iter();
+                        $(let $a = from_bits!($at next.next().unwrap_or(0));)*
+                        $(let $i = round;)?
+                        super::$on::$name($($a,)* $($i)?) as u64
+                    })*
+                }
+            }
+        }
+    };
+}
+crate::for_each_operation!(operations);
+
+/// How a value comes about.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// An operand of the instruction, by its number and type.
+    Input(u8, Type),
+    /// The same number in all lanes.
+    Constant(u64, Type),
+    /// An operator on two values of a type.
+    Operator(Operator, Type, [Value; 2]),
+    /// All bits changed.
+    Not(Type, Value),
+    /// An operation on a word. Operands that it has not are the first one again.
+    Word(operation::word, [Value; 3], Round),
+    /// An operation on a long.
+    Long(operation::long, [Value; 3], Round),
+    /// The second value where the first, a mask, is set, the third elsewhere.
+    Select(Type, [Value; 3]),
+    /// The number at a place of a table; zero behind its end.
+    Lookup(Value, &'static [u32]),
+    /// The values from here to the merge are hardly ever needed: where no lane has the mask, go on with the merge.
+    Rarely {
+        /// The lanes that need them.
+        mask: Value,
+        /// The [`Node::Merge`].
+        merge: Value,
+    },
+    /// The second value, which stands in the rare part, where the first, a mask, is set, the third elsewhere.
+    Merge(Type, [Value; 3]),
+}
+
+/// Operations in an order in which they can be computed.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// By [`Value`].
+    pub nodes: Vec<Node>,
+}
+
+impl Program {
+    /// The type of a value; a [`Node::Rarely`] has none.
+    pub fn ty(&self, value: Value) -> Option<Type> {
+        Some(match *self.nodes.get(value.0 as usize)? {
+            Node::Input(_, ty)
+            | Node::Constant(_, ty)
+            | Node::Operator(_, ty, _)
+            | Node::Not(ty, _)
+            | Node::Select(ty, _)
+            | Node::Merge(ty, _) => ty,
+            Node::Word(op, ..) => op.result(),
+            Node::Long(op, ..) => op.result(),
+            Node::Lookup(..) => Type::Word,
+            Node::Rarely { .. } => return None,
+        })
+    }
+
+    /// All values for one lane's inputs; those in rare parts that are not needed are zero.
+    pub fn evaluate(&self, inputs: &[u64]) -> Vec<u64> {
+        let mut values = vec![0; self.nodes.len()];
+        let mut at = 0;
+        while let Some(node) = self.nodes.get(at) {
+            if let Node::Rarely { mask, merge } = *node
+                && values[mask.0 as usize] == 0
+            {
+                at = merge.0 as usize;
+                continue;
+            }
+            values[at] = node.evaluate(|v| values[v.0 as usize], |i| inputs.get(i).copied().unwrap_or(0));
+            at += 1;
+        }
+        values
+    }
+}
+
+impl Type {
+    /// The bits a value of the type has.
+    const fn mask(self) -> u64 {
+        match self {
+            Type::Word => 0xffff_ffff,
+            Type::Long => !0,
+            Type::Mask => 1,
+        }
+    }
+}
+
+impl Node {
+    /// The value for one lane, given those of others.
+    fn evaluate(self, value: impl Fn(Value) -> u64, input: impl Fn(usize) -> u64) -> u64 {
+        match self {
+            Node::Input(i, ty) => input(i as usize) & ty.mask(),
+            Node::Constant(n, _) => n,
+            Node::Operator(op, ty, [a, b]) => {
+                let (a, b) = (value(a), value(b));
+                let r = match op {
+                    Operator::Add => a.wrapping_add(b),
+                    Operator::Sub => a.wrapping_sub(b),
+                    Operator::Mul => a.wrapping_mul(b),
+                    Operator::And => a & b,
+                    Operator::Or => a | b,
+                    Operator::Xor => a ^ b,
+                };
+                r & ty.mask()
+            }
+            Node::Not(ty, a) => !value(a) & ty.mask(),
+            Node::Word(op, operands, round) => op.evaluate(operands.map(value), round),
+            Node::Long(op, operands, round) => op.evaluate(operands.map(value), round),
+            Node::Select(_, [mask, t, f]) | Node::Merge(_, [mask, t, f]) => {
+                if value(mask) != 0 {
+                    value(t)
+                } else {
+                    value(f)
+                }
+            }
+            Node::Lookup(at, table) => table.get(value(at) as usize).copied().unwrap_or(0) as u64,
+            Node::Rarely { .. } => 0,
+        }
+    }
+
+    /// The values it is made of.
+    pub fn operands(&self) -> Vec<Value> {
+        match *self {
+            Node::Input(..) | Node::Constant(..) => Vec::new(),
+            Node::Operator(_, _, v) => v.to_vec(),
+            Node::Not(_, a) | Node::Lookup(a, _) => vec![a],
+            Node::Word(op, v, _) => v[..op.operands().len()].to_vec(),
+            Node::Long(op, v, _) => v[..op.operands().len()].to_vec(),
+            Node::Select(_, v) | Node::Merge(_, v) => v.to_vec(),
+            Node::Rarely { mask, .. } => vec![mask],
+        }
+    }
+}
+
+/// A program under construction.
+#[derive(Default)]
+struct Builder {
+    program: Program,
+    known: HashMap<Node, Value>,
+    /// Values that are only known in the rare parts that are open.
+    scopes: Vec<Vec<Node>>,
+}
+
+impl Builder {
+    fn append(&mut self, node: Node) -> Value {
+        self.program.nodes.push(node);
+        Value(self.program.nodes.len() as u32 - 1)
+    }
+
+    fn constant(&self, value: Value) -> Option<u64> {
+        match self.program.nodes[value.0 as usize] {
+            Node::Constant(n, _) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// The value of a node: an earlier one, a constant if all its operands are, or a new one.
+    fn add(&mut self, node: Node) -> Value {
+        let node = self.simpler(node);
+        let node = match node {
+            Ok(value) => return value,
+            Err(node) => node,
+        };
+        if let Some(&value) = self.known.get(&node) {
+            return value;
+        }
+        let value = self.append(node);
+        self.known.insert(node, value);
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(node);
+        }
+        value
+    }
+
+    /// A value that is the same, or a node.
+    fn simpler(&self, node: Node) -> Result<Value, Node> {
+        let Some(ty) = (Program { nodes: vec![node] }).ty(Value(0)) else { return Err(node) };
+        let operands = node.operands();
+        if !operands.is_empty() && operands.iter().all(|&v| self.constant(v).is_some()) {
+            let n = node.evaluate(|v| self.constant(v).unwrap_or(0), |_| 0);
+            return Err(Node::Constant(n, ty));
+        }
+        match node {
+            Node::Select(_, [mask, t, f]) => match self.constant(mask) {
+                Some(0) => Ok(f),
+                Some(_) => Ok(t),
+                None if t == f => Ok(t),
+                None => Err(node),
+            },
+            Node::Operator(op, ty, [a, b]) => match (op, self.constant(a), self.constant(b)) {
+                (Operator::Add | Operator::Sub | Operator::Or | Operator::Xor, _, Some(0)) => Ok(a),
+                (Operator::Add | Operator::Or | Operator::Xor, Some(0), _) => Ok(b),
+                (Operator::And, _, Some(n)) if n == ty.mask() => Ok(a),
+                (Operator::And, Some(n), _) if n == ty.mask() => Ok(b),
+                (Operator::And, _, Some(0)) => Ok(b),
+                (Operator::And, Some(0), _) => Ok(a),
+                _ => Err(node),
+            },
+            _ => Err(node),
+        }
+    }
+}
+
+thread_local! {
+    static BUILDER: RefCell<Builder> = RefCell::default();
+}
+
+fn add(node: Node) -> Value {
+    BUILDER.with_borrow_mut(|b| b.add(node))
+}
+
+/// Records what a function does with handles; its result may hold some.
+pub fn record<R>(f: impl FnOnce() -> R) -> (Program, R) {
+    let outer = BUILDER.take();
+    let result = f();
+    let done = BUILDER.replace(outer);
+    (done.program, result)
+}
+
+/// A handle to a value of 32 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WordValue(pub Value);
+/// A handle to a value of 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LongValue(pub Value);
+/// A handle to a mask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MaskValue(pub Value);
+
+macro_rules! operators {
+    ($ty:ident $t:expr; $($trait:ident $method:ident;)*) => {
+        $(impl $trait for $ty {
+            type Output = $ty;
+            fn $method(self, b: $ty) -> $ty {
+                let op = operators!(@op $trait);
+                $ty(add(Node::Operator(op, $t, [self.0, b.0])))
+            }
+        })*
+        impl Not for $ty {
+            type Output = $ty;
+            fn not(self) -> $ty {
+                $ty(add(Node::Not($t, self.0)))
+            }
+        }
+        impl $ty {
+            /// An operand of the instruction.
+            pub fn input(n: u8) -> $ty {
+                $ty(add(Node::Input(n, $t)))
+            }
+        }
+    };
+    (@op BitAnd) => { Operator::And };
+    (@op BitOr) => { Operator::Or };
+    (@op BitXor) => { Operator::Xor };
+    (@op $op:ident) => { Operator::$op };
+}
+operators!(WordValue Type::Word; Add add; Sub sub; Mul mul; BitAnd bitand; BitOr bitor; BitXor bitxor;);
+operators!(LongValue Type::Long; Add add; Sub sub; BitAnd bitand; BitOr bitor; BitXor bitxor;);
+operators!(MaskValue Type::Mask; BitAnd bitand; BitOr bitor; BitXor bitxor;);
+
+impl Mask for MaskValue {
+    fn ones() -> Self {
+        MaskValue(add(Node::Constant(1, Type::Mask)))
+    }
+    fn zeros() -> Self {
+        MaskValue(add(Node::Constant(0, Type::Mask)))
+    }
+}
+
+/// Records a rare part.
+fn rarely(ty: Type, mask: Value, common: Value, rare: impl FnOnce() -> Value) -> Value {
+    if BUILDER.with_borrow(|b| b.constant(mask)) == Some(0) {
+        return common;
+    }
+    let start = BUILDER.with_borrow_mut(|b| {
+        b.scopes.push(Vec::new());
+        b.append(Node::Rarely { mask, merge: Value(0) })
+    });
+    let rare = rare();
+    BUILDER.with_borrow_mut(|b| {
+        for node in b.scopes.pop().unwrap_or_default() {
+            b.known.remove(&node);
+        }
+        let merge = b.append(Node::Merge(ty, [mask, rare, common]));
+        b.program.nodes[start.0 as usize] = Node::Rarely { mask, merge };
+        merge
+    })
+}
+
+macro_rules! handle {
+    (w) => {
+        WordValue
+    };
+    (l) => {
+        LongValue
+    };
+    (m) => {
+        MaskValue
+    };
+}
+/// An operation's round mode; to nearest for those without.
+macro_rules! round_mode {
+    () => {
+        Round::Nearest
+    };
+    ($i:ident) => {
+        $i
+    };
+}
+macro_rules! methods {
+    ($node:ident $on:ident $($(#[$doc:meta])* fn $name:ident($a:ident: $at:ident $(, $b:ident: $bt:ident)* $(; $i:ident: $it:ident)?) -> $r:ident = $def:expr;)*) => {
+        $(
+            fn $name(self, $($b: handle!($bt),)* $($i: $it)?) -> handle!($r) {
+                let round = round_mode!($($i)?);
+                let mut operands = [self.0; 3];
+                for (to, from) in operands.iter_mut().zip([self.0, $($b.0),*]) {
+                    *to = from;
+                }
+                handle!($r)(add(Node::$node(operation::$on::$name, operands, round)))
+            }
+        )*
+    };
+}
+macro_rules! lanes {
+    (word { $($word:tt)* } long { $($long:tt)* }) => {
+        impl Word for WordValue {
+            type Mask = MaskValue;
+            type Long = LongValue;
+            fn splat(n: u32) -> Self {
+                WordValue(add(Node::Constant(n as u64, Type::Word)))
+            }
+            fn select(mask: MaskValue, t: Self, f: Self) -> Self {
+                WordValue(add(Node::Select(Type::Word, [mask.0, t.0, f.0])))
+            }
+            fn lookup(self, table: &'static [u32]) -> Self {
+                WordValue(add(Node::Lookup(self.0, table)))
+            }
+            fn rarely(mask: MaskValue, common: Self, rare: impl FnOnce() -> Self) -> Self {
+                WordValue(rarely(Type::Word, mask.0, common.0, || rare().0))
+            }
+            methods!(Word word $($word)*);
+        }
+        impl Long for LongValue {
+            type Word = WordValue;
+            type Mask = MaskValue;
+            fn splat(n: u64) -> Self {
+                LongValue(add(Node::Constant(n, Type::Long)))
+            }
+            fn select(mask: MaskValue, t: Self, f: Self) -> Self {
+                LongValue(add(Node::Select(Type::Long, [mask.0, t.0, f.0])))
+            }
+            fn rarely(mask: MaskValue, common: Self, rare: impl FnOnce() -> Self) -> Self {
+                LongValue(rarely(Type::Long, mask.0, common.0, || rare().0))
+            }
+            methods!(Long long $($long)*);
+        }
+    };
+}
+crate::for_each_operation!(lanes);
+
+/// What an instruction writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Results {
+    /// The vector or scalar result.
+    pub value: Option<Value>,
+    /// The carry, the outcome of a comparison, or SCC.
+    pub mask: Option<Value>,
+    /// EXEC, where a scalar instruction writes it.
+    pub exec: Option<Value>,
+}
+
+/// Records meanings on operands that are the program's inputs: 0 to 2 the sources, 3 the mask (VCC or a carry), 4 the
+/// lane's number.
+#[derive(Clone, Copy, Debug)]
+pub struct Recorder;
+
+macro_rules! apply {
+    ($($name:ident($($arg:ident $n:tt),*) $res:ident;)*) => {
+        impl Apply for Recorder {
+            type W = WordValue;
+            type Out = Results;
+            $(
+                fn $name(self, f: impl Fn($(apply!(@ty $arg)),*) -> apply!(@ty $res)) -> Results {
+                    let r = f($(apply!(@input $arg $n)),*);
+                    apply!(@results $res r)
+                }
+            )*
+        }
+    };
+    (@ty w) => { WordValue };
+    (@ty i) => { WordValue };
+    (@ty l) => { L<Self> };
+    (@ty m) => { M<Self> };
+    (@ty wm) => { (WordValue, M<Self>) };
+    (@ty lm) => { (L<Self>, M<Self>) };
+    (@input w $n:tt) => { WordValue::input($n) };
+    (@input l $n:tt) => { LongValue::input($n) };
+    (@input m $n:tt) => { MaskValue::input(3) };
+    (@input i $n:tt) => { WordValue::input(4) };
+    (@results m $r:ident) => { Results { mask: Some($r.0), ..Results::default() } };
+    (@results wm $r:ident) => { Results { value: Some($r.0.0), mask: Some($r.1.0), exec: None } };
+    (@results lm $r:ident) => { Results { value: Some($r.0.0), mask: Some($r.1.0), exec: None } };
+    (@results $res:ident $r:ident) => { Results { value: Some($r.0), ..Results::default() } };
+}
+crate::for_each_shape!(apply);
+
+/// The program of a vector instruction that works lane by lane; none for others.
+pub fn instruction(row: &Row, x: &Context) -> Option<(Program, Results)> {
+    let (program, results) = record(|| match row.enc {
+        Enc::Vopc => {
+            let c = Compare::of(row)?;
+            compare::common(c, Recorder, x).or_else(|| compare::compare(c, Recorder, x))
+        }
+        _ => family(row.op)?.apply(row.op, Recorder, x),
+    });
+    Some((program, results?))
+}
+
+/// The program of a scalar instruction: inputs are the sources, the old destination, SCC and EXEC.
+pub fn scalar(op: Op) -> Option<(Program, Results)> {
+    let long = LongValue::input;
+    let (program, out) =
+        record(|| salu::meaning::<WordValue>(op, long(0), long(1), long(2), MaskValue::input(3), long(4)));
+    let out = out?;
+    let results =
+        Results { value: out.d.map(|d| d.0), mask: out.scc.map(|m| m.0), exec: out.exec.map(|e| e.0) };
+    Some((program, results))
+}
