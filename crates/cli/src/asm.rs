@@ -2,12 +2,12 @@
 
 use crate::input::open;
 use crate::link::Undefined;
-use crate::stated;
 use clap::Args;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavemill_asm::{Options, Os, OutputType, assemble, clrx, elf};
+use wavemill_compile::stated;
 use wavemill_isa::Target;
 use wavemill_object::link::{Input, link};
 use wavemill_object::target_id::{self, TargetId};

@@ -3,9 +3,9 @@
 //! When `exec` needs it, it is put into the user's cache, under a name made of its content; a copy that is there already
 //! is compared byte for byte before it is used.
 
-use crate::cache;
-use crate::exec::Directory;
 use std::path::{Path, PathBuf};
+use wavemill_compile::cache;
+use wavemill_compile::directory::Directory;
 
 /// `libhsa-runtime64.so.1`, as cargo has built it for this command.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -10,11 +10,11 @@ use crate::status;
 use clap::Args;
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Duration;
+use wavemill_compile::directory::Directory;
 use wavemill_device::EngineKind;
 use wavemill_device::record::Log;
 use wavemill_runtime::system::MOST_GPUS;
@@ -98,37 +98,6 @@ pub struct Exec {
     program: Vec<OsString>,
 }
 
-/// A directory that is removed with all that is in it.
-pub struct Directory(PathBuf);
-
-impl Directory {
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.0
-    }
-
-    /// A new one, that only the user can look into.
-    pub fn new() -> std::io::Result<Directory> {
-        let name = |n: u32| format!("wavemill-{}-{n}", std::process::id());
-        let mut last = None;
-        for n in 0..100 {
-            let path = std::env::temp_dir().join(name(n));
-            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
-                Ok(()) => return Ok(Directory(path)),
-                Err(e) => last = Some(e),
-            }
-        }
-        Err(last.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into()))
-    }
-}
-
-impl Drop for Directory {
-    fn drop(&mut self) {
-        // Nobody can be told.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
 /// Runs `wavemill exec`.
 pub fn run(args: &Exec) -> ExitCode {
     match perform(args) {
@@ -164,7 +133,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     let directory = Directory::new().map_err(|e| format!("no temporary directory: {e}"))?;
     let tools = tools(&directory);
-    let lines = directory.0.join("dispatches");
+    let lines = directory.path().join("dispatches");
     let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
     let mut command = Command::new(program);
     command.args(arguments).env("LD_LIBRARY_PATH", path);
@@ -205,7 +174,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if args.json.is_some() {
         command.env("WAVEMILL_JSON", &lines);
     }
-    let faults = directory.0.join("faults");
+    let faults = directory.path().join("faults");
     command.env("WAVEMILL_FAULTS", &faults);
     let limit = args.timeout.map(Duration::try_from_secs_f64).transpose();
     let limit = limit
@@ -243,7 +212,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
 
 /// The path with the tools before the others that ask a driver for GPUs; none where that cannot be.
 fn tools(directory: &Directory) -> Option<OsString> {
-    let bin = directory.0.join("bin");
+    let bin = directory.path().join("bin");
     let this = std::env::current_exe().ok()?;
     std::fs::create_dir(&bin).ok()?;
     for name in crate::dropin::FOR_PROGRAMS {

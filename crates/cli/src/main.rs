@@ -6,7 +6,6 @@
 mod asm;
 mod bench;
 mod bounds;
-mod cache;
 mod compile;
 mod disasm;
 mod dropin;
@@ -25,7 +24,6 @@ mod manual;
 mod mc;
 mod output;
 mod run;
-mod stated;
 mod status;
 mod unbundle;
 mod version;

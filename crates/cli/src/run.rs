@@ -5,6 +5,7 @@ mod bare;
 mod expect;
 mod fit;
 mod handler;
+mod image;
 mod kind;
 mod npy;
 mod number;
@@ -48,6 +49,10 @@ Arguments are given in the kernel's order, or by name (--arg n=i32:5):
                   left out where the kernel states it, as OpenCL kernels do
   hex:BYTES       bytes, for structures: hex:01000000ffff0000
   local:BYTES     local memory
+  image:FILE[,format=ORDER][,type=TYPE]  an image from a PNG picture or a .npy array, or image:WIDTHxHEIGHT of zeros; with
+                  `array` the last dimension counts slices, with `buffer` it is a buffer of texels; orders (r rg rgba bgra
+                  …) and types (unorm8 float uint32 …) are OpenCL's. --dump N:FILE.png writes it as a picture
+  sampler:WORDS   linear or nearest, normalized or unnormalized, none, clamp_to_edge, clamp, repeat or mirrored_repeat
   null            a null pointer
 What has another type than the kernel states is refused, unless force: stands before it (force:f32:1.5).
 --show prints or draws an argument's buffer after the run:
@@ -275,7 +280,7 @@ fn assembled(
     if let Kind::Source(language) = kind {
         let gpu = wanted.map_or(source::DEFAULT_GPU, |target| target.cpu.name);
         let (options, verbose) = (run.cflag.as_slice(), run.verbose);
-        let job = compile::Job { name: shown, source: &text, language, gpu, options, verbose };
+        let job = compile::Request { name: shown, source: &text, language, gpu, options, verbose };
         return source::assemble(&run.file, compile::compile(&job)?, wanted);
     }
     if let Some(flag) = run.cflag.first() {
@@ -503,7 +508,7 @@ impl After {
         }
         for (index, format) in &self.shows {
             if let Some(buffer) = &buffers[*index] {
-                let text = format.render(&buffer.region.to_vec());
+                let text = format.render(&buffer.bytes());
                 // Standard output is the report's when that is for programs.
                 if json {
                     eprint!("{text}");

@@ -5,11 +5,14 @@
 //! memory, [`processor`] the threads that take its packets, [`packet`] what these do. [`signal`] is what host and device
 //! code wait for; `waiters` wakes threads that sleep on words which waves change. [`heap`] and [`svm`] are the memory
 //! that programs allocate and share, [`executable`] code objects with their symbols, [`reactor`] does things when signals
-//! say so, [`journal`] tells about every dispatch, [`observe`] about everything the host
+//! say so, [`direct`] queues are for runtimes that process commands themselves, [`environment`] says what variables ask
+//! for, [`journal`] tells about every dispatch, [`observe`] about everything the host
 //! does, too. [`turns`] makes everything happen one after the other, the same way every time. The C face of all this is crate `hsa`.
 
 pub mod agent;
 mod arena;
+pub mod direct;
+pub mod environment;
 pub mod executable;
 pub mod fork;
 pub mod heap;

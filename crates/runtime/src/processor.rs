@@ -5,7 +5,7 @@
 use crate::observe::{HostEvent, tell};
 use crate::packet::{self, Outcome, QueueError};
 use crate::platform::{Gpu, Platform};
-use crate::queue::{DOORBELL, MIN_SIZE, QueueRef, Ring, header_at, place, release};
+use crate::queue::{self, DOORBELL, MIN_SIZE, QueueRef, Ring, header_at, place, release};
 use crate::signal::{Kind, Signal};
 use crate::turns;
 use crate::waiters;
@@ -18,8 +18,6 @@ use wavemill_device::aql::{BARRIER_BIT, PACKET_SIZE, QueueImage, packet_type};
 use wavemill_device::control::{Callback, NORMAL_PRIORITY};
 use wavemill_device::memory::MemoryError;
 use wavemill_device::observe::Observers;
-use wavemill_object::limits::{Limits, SIMDS_PER_CU};
-use wavemill_wave::GroupShared;
 
 /// How long an idle packet processor looks for the next packet before it sleeps. Not long: whoever is to send it may need
 /// the same processor.
@@ -149,18 +147,8 @@ impl Queue {
     ) -> Result<Arc<Queue>, MemoryError> {
         let size = request.size.max(MIN_SIZE);
         let device = &gpu.device;
-        let limits = Limits::of(device.target().cpu);
-        let image = QueueImage {
-            kind: request.kind,
-            features: 1,
-            size,
-            id: platform.next_id(),
-            group_segment_aperture_base_hi: (GroupShared::SHARED_BASE >> 32) as u32,
-            private_segment_aperture_base_hi: (GroupShared::PRIVATE_BASE >> 32) as u32,
-            max_cu_id: device.profile().compute_units - 1,
-            max_wave_id: limits.waves_per_simd * SIMDS_PER_CU - 1,
-            ..QueueImage::default()
-        };
+        let image =
+            QueueImage { kind: request.kind, features: 1, size, id: platform.next_id(), ..queue::image(gpu) };
         let kind = if device.target().level().is_gfx9() { Kind::Doorbell } else { Kind::LegacyDoorbell };
         let ring = Ring::new(platform, size)?;
         let (at, doorbell) = place(platform, &image, &ring, |at| {

@@ -7,7 +7,7 @@
 
 use crate::arena::Arena;
 use crate::observe::{HostEvent, observed};
-use crate::platform::Platform;
+use crate::platform::{Gpu, Platform};
 use crate::signal::{Kind, Signal};
 use crate::turns;
 use crate::waiters;
@@ -18,6 +18,8 @@ use wavemill_device::launch::{SCRATCH_GRANULE, Scratch};
 use wavemill_device::mapping::Mapping;
 use wavemill_device::memory::MemoryError;
 use wavemill_isa::Level;
+use wavemill_object::limits::{Limits, SIMDS_PER_CU};
+use wavemill_wave::GroupShared;
 
 /// Queues that there can be at once.
 const MOST: u64 = 1 << 15;
@@ -231,6 +233,25 @@ impl Drop for Ring {
 pub(crate) fn header_at(address: u64) -> &'static AtomicU16 {
     // SAFETY: only called with packets of a ring that lives as long as the processor's threads; headers are aligned.
     unsafe { &*(address as *const AtomicU16) }
+}
+
+/// Puts a packet into a ring that has no processor.
+pub(crate) fn write_packet(address: u64, packet: &[u8; PACKET_SIZE]) {
+    // SAFETY: only called with packets of a ring of the caller's own, which no other thread of the host accesses.
+    unsafe { std::ptr::copy_nonoverlapping(packet.as_ptr(), address as *mut u8, PACKET_SIZE) };
+}
+
+/// What every queue of a GPU says of it.
+pub(crate) fn image(gpu: &Gpu) -> QueueImage {
+    let device = &gpu.device;
+    let limits = Limits::of(device.target().cpu);
+    QueueImage {
+        group_segment_aperture_base_hi: (GroupShared::SHARED_BASE >> 32) as u32,
+        private_segment_aperture_base_hi: (GroupShared::PRIVATE_BASE >> 32) as u32,
+        max_cu_id: device.profile().compute_units - 1,
+        max_wave_id: limits.waves_per_simd * SIMDS_PER_CU - 1,
+        ..QueueImage::default()
+    }
 }
 
 /// Puts a queue into a page that all GPUs see. `doorbell` gets the page's address.

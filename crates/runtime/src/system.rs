@@ -1,6 +1,7 @@
 //! A computer with GPUs: what a runtime library is the face of. It has the GPUs, the memory they share with the host,
 //! and the queues.
 
+use crate::direct::DirectQueue;
 use crate::heap::Heap;
 use crate::journal::Journal;
 use crate::observe::{self, ProcessObserver};
@@ -129,6 +130,11 @@ impl System {
         let at = queue.at();
         self.queues().insert(at, queue);
         Ok(at)
+    }
+
+    /// A new queue whose packets the runtime processes itself, with so many compute units at most.
+    pub fn create_direct_queue(&self, gpu: &Arc<Gpu>, units: u32) -> Result<DirectQueue, MemoryError> {
+        DirectQueue::new(&self.platform, gpu, units)
     }
 
     /// A new queue whose packets the program processes itself, with its own signal as the doorbell.

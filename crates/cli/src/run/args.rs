@@ -1,8 +1,10 @@
 //! `--arg [NAME=]KIND:VALUE`: what is asked for, and the memory made of it. Whether it fits the kernel is `fit`'s to say.
 
+use super::image::{self, ImageSpec, Placed};
 use super::number::{NUMBERS, Number};
 use super::{npy, png, zip};
 use std::path::Path;
+use wavemill_device::image::sampler::Sampler;
 use wavemill_device::kernarg::Value;
 use wavemill_device::{Device, Region, Use};
 
@@ -26,6 +28,10 @@ pub enum ArgSpec {
     Null,
     /// Local memory.
     Local(u32),
+    /// An image.
+    Image(Box<ImageSpec>),
+    /// A sampler.
+    Sampler(Sampler),
 }
 
 /// What a buffer holds at first.
@@ -69,16 +75,25 @@ pub struct Buffer {
     /// The type of its elements, if known.
     pub ty: Option<Number>,
     wrapping: Wrapping,
+    /// What it is besides, if it is an image.
+    image: Option<Placed>,
 }
 
 impl Buffer {
+    /// Its bytes; of an image without the gaps between rows.
+    pub fn bytes(&self) -> Vec<u8> {
+        self.image.as_ref().map_or_else(|| self.region.to_vec(), |image| image.texels(&self.region))
+    }
+
     /// Writes it to a file, `-` for standard output.
     pub fn dump(&self, path: &Path) -> std::io::Result<()> {
         let ends = |e: &str| path.extension().is_some_and(|x| x.eq_ignore_ascii_case(e));
-        let data = self.region.to_vec();
-        let bytes = match &self.wrapping {
-            Wrapping::Png(header) if ends("png") => png::write(header, &data),
-            Wrapping::Npy(header) => [header.as_slice(), &data].concat(),
+        let data = self.bytes();
+        let picture = self.image.as_ref().filter(|_| image::is_picture(path));
+        let bytes = match (&self.wrapping, picture) {
+            (_, Some(image)) => image.picture(&self.region),
+            (Wrapping::Png(header), _) if ends("png") => png::write(header, &data),
+            (Wrapping::Npy(header), _) => [header.as_slice(), &data].concat(),
             _ if ends("npy") => {
                 let ty = self.ty.unwrap_or(Number::Uint(1));
                 [npy::header(ty, &[data.len() / ty.size()]).as_slice(), &data].concat()
@@ -120,7 +135,8 @@ fn no_type(ty: &str) -> String {
 }
 
 /// The kinds that are not types of numbers.
-const KINDS: [&str; 8] = ["buf", "zeros", "iota", "rand", "local", "hex", "null", "force"];
+const KINDS: [&str; 10] =
+    ["buf", "zeros", "iota", "rand", "local", "hex", "null", "force", "image", "sampler"];
 
 impl Arg {
     /// Reads `[NAME=][force:]KIND:VALUE`, and the file of a `buf:`.
@@ -161,6 +177,8 @@ impl ArgSpec {
         }
         match kind {
             "buf" => read(value),
+            "image" => ImageSpec::parse(value).map(|spec| ArgSpec::Image(Box::new(spec))),
+            "sampler" => image::sampler(value).map(ArgSpec::Sampler),
             "zeros" if value.contains(':') => {
                 let (ty, count) = elements(value, "zeros:TYPE:N")?;
                 let data = Data::Zeros((count * ty.size()) as u64);
@@ -221,7 +239,7 @@ impl ArgSpec {
 
     /// True for what has memory of its own.
     pub fn is_buffer(&self) -> bool {
-        matches!(self, ArgSpec::Buffer { .. })
+        matches!(self, ArgSpec::Buffer { .. } | ArgSpec::Image(_))
     }
 
     /// Puts it into the device's memory: below 4 GiB for kernels whose pointers have 32 bits.
@@ -238,6 +256,15 @@ impl ArgSpec {
             }
             ArgSpec::Null => Ok((Value::Pointer(0), None)),
             ArgSpec::Local(bytes) => Ok((Value::Local(*bytes), None)),
+            ArgSpec::Image(spec) => {
+                let (value, region, placed) = spec.place(device, narrow, name)?;
+                let (ty, wrapping) = (None, Wrapping::None);
+                Ok((value, Some(Buffer { region, ty, wrapping, image: Some(placed) })))
+            }
+            ArgSpec::Sampler(sampler) => {
+                let (value, region) = image::place_sampler(sampler, device, narrow, name)?;
+                Ok((value, Some(Buffer { region, ty: None, wrapping: Wrapping::None, image: None })))
+            }
             ArgSpec::Buffer { data, ty, wrapping } => {
                 let len = match data {
                     Data::Bytes(bytes) => bytes.len() as u64,
@@ -249,7 +276,7 @@ impl ArgSpec {
                     region.write(0, bytes);
                 }
                 let value = Value::Pointer(region.start());
-                Ok((value, Some(Buffer { region, ty: *ty, wrapping: wrapping.clone() })))
+                Ok((value, Some(Buffer { region, ty: *ty, wrapping: wrapping.clone(), image: None })))
             }
         }
     }

@@ -50,7 +50,7 @@ impl Expectation {
     pub fn compare(&self, buffer: &Buffer, tolerance: Tolerance) -> Result<(), String> {
         // The file knows best; else what the buffer was made of; else it is bytes.
         let ty = self.ty.or(buffer.ty).unwrap_or(Number::Uint(1));
-        let got = buffer.region.to_vec();
+        let got = buffer.bytes();
         if got.len() != self.data.len() {
             return Err(format!(
                 "{} has {} elements of {}, the buffer has {}",

@@ -1,16 +1,14 @@
 //! Assembly sources: their launch line, their target, and the object made of them.
 
 use super::Run;
-use crate::stated;
 use clap::Parser;
 use std::path::Path;
-use wavemill_asm::{Options, Os, OutputType, assemble as assemble_text, clrx, elf};
+use wavemill_asm::clrx;
 use wavemill_device::loader;
 use wavemill_isa::Target;
 use wavemill_object::read::File;
 
-/// Sources are assembled for this when nothing says otherwise.
-pub const DEFAULT_GPU: &str = "gfx90a";
+pub use wavemill_compile::source::DEFAULT_GPU;
 
 /// True for assembly text: by its name, or because it is no ELF file and has no zero bytes.
 pub fn is_source(path: &Path, data: &[u8]) -> bool {
@@ -85,35 +83,9 @@ pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<
     if clrx::is_source(&text) {
         return container(path, text, gpu);
     }
-    let stated = stated::target(&text);
-    let mut target = match (gpu, &stated) {
-        (Some(target), _) => target,
-        (None, Some(id)) => Target::named(&id.processor)
-            .ok_or_else(|| format!("{shown}: it is for {}, which Wavemill cannot run", id.processor))?,
-        (None, None) => Target::named(DEFAULT_GPU).ok_or("no default processor")?,
-    };
-    let mut triple = String::from("amdgcn-amd-amdhsa");
-    if let Some(id) = stated {
-        target.xnack = id.xnack.request().or(target.xnack);
-        target.sramecc = id.sramecc.request();
-        triple = stated::triple(&id);
-    }
-    let mut options = Options::new(target);
-    options.triple = triple;
-    options.old_keys = true;
-    options.os = Os::AmdHsa;
-    options.output = OutputType::Obj;
-    // Faults have lines, too.
-    options.debug_lines = true;
-    options.include_paths.extend(path.parent().map(Path::to_path_buf));
-    let output = assemble_text(&options, &shown, text);
-    let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
-    if output.failed() {
-        return Err(format!("{shown} cannot be assembled\n{messages}"));
-    }
-    eprint!("{messages}");
-    let object = elf::write(&output).map_err(|e| format!("{shown}: {e}"))?;
-    Ok((object, target))
+    let made = wavemill_compile::source::assemble(&shown, text, gpu)?;
+    eprint!("{}", made.messages);
+    Ok((made.object, made.target))
 }
 
 /// Assembles CLRX's source of an OpenCL binary, which names its GPU itself.

@@ -5,6 +5,7 @@ mod bench;
 mod dropin;
 mod eval;
 mod guide;
+mod images;
 mod install;
 mod lint;
 mod objects;

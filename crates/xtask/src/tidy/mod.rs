@@ -15,7 +15,6 @@ const MOST_LINES: usize = 900;
 /// Cycles between modules that are known and wait for being untied, as `crate: module, module, …`. The list only shrinks.
 const KNOWN_CYCLES: &[&str] = &[
     "asm: inst::modifier, inst::operand, inst::special",
-    "cli: embed, exec",
     "cli: inspect::json, inspect::text",
     "hsa: agent, amd, code, extension, memory, pool, queue, runtime, signal",
     "object: link::layout, link::output, link::relocate",

@@ -1,0 +1,9 @@
+//! Sources to code objects: [`clang`] compiles OpenCL C, HIP and LLVM's IR to assembly, [`source`] assembles that,
+//! [`cache`] keeps what was made. The command's `run` and the OpenCL runtime stand on it.
+#![forbid(unsafe_code)]
+
+pub mod cache;
+pub mod clang;
+pub mod directory;
+pub mod source;
+pub mod stated;

@@ -1,0 +1,52 @@
+//! Assembly sources: their target, and the object made of them.
+
+use crate::stated;
+use std::path::Path;
+use wavemill_asm::{Options, Os, OutputType, assemble as assemble_text, elf};
+use wavemill_isa::Target;
+
+/// Sources are assembled for this when nothing says otherwise.
+pub const DEFAULT_GPU: &str = "gfx90a";
+
+/// What the assembler has made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Assembled {
+    /// A relocatable object.
+    pub object: Vec<u8>,
+    /// What it is for.
+    pub target: Target,
+    /// Warnings.
+    pub messages: String,
+}
+
+/// Assembles a source for the GPU asked for, the one it names itself, or gfx90a. Files that it includes lie beside it.
+pub fn assemble(name: &str, text: Vec<u8>, gpu: Option<Target>) -> Result<Assembled, String> {
+    let stated = stated::target(&text);
+    let mut target = match (gpu, &stated) {
+        (Some(target), _) => target,
+        (None, Some(id)) => Target::named(&id.processor)
+            .ok_or_else(|| format!("{name}: it is for {}, which Wavemill cannot run", id.processor))?,
+        (None, None) => Target::named(DEFAULT_GPU).ok_or("no default processor")?,
+    };
+    let mut triple = String::from("amdgcn-amd-amdhsa");
+    if let Some(id) = stated {
+        target.xnack = id.xnack.request().or(target.xnack);
+        target.sramecc = id.sramecc.request();
+        triple = stated::triple(&id);
+    }
+    let mut options = Options::new(target);
+    options.triple = triple;
+    options.old_keys = true;
+    options.os = Os::AmdHsa;
+    options.output = OutputType::Obj;
+    // Faults have lines, too.
+    options.debug_lines = true;
+    options.include_paths.extend(Path::new(name).parent().map(Path::to_path_buf));
+    let output = assemble_text(&options, name, text);
+    let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
+    if output.failed() {
+        return Err(format!("{name} cannot be assembled\n{messages}"));
+    }
+    let object = elf::write(&output).map_err(|e| format!("{name}: {e}"))?;
+    Ok(Assembled { object, target, messages })
+}
