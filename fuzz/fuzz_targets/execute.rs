@@ -12,6 +12,7 @@ mod chaos;
 use chaos::{PROCESSORS, Random, instruction, state, target, unusual};
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
+use wavemill_wave::engine::FaultKind;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape};
 
 const PAGE: usize = 4096;
@@ -116,7 +117,12 @@ fn run(arena: &Arena, data: &[u8]) {
     group.scratch_base = data;
     for _ in 0..4 {
         match engine.run(&mut wave, &group, &memory, 300) {
-            Event::End | Event::Fault(_) => break,
+            Event::End => break,
+            // An access beyond the allocations that no check has caught.
+            Event::Fault(fault) => {
+                assert_ne!(fault.kind, FaultKind::Gone, "{fault:x?}");
+                break;
+            }
             Event::Halt => wave.resume(),
             _ if random.one_in(4) => wave.host_trap(random.next() as u8),
             _ => {}

@@ -3,7 +3,6 @@
 use crate::input::open;
 use crate::link::Undefined;
 use clap::Args;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavemill_asm::{Options, Os, OutputType, assemble, clrx, elf};
@@ -52,7 +51,7 @@ pub fn run(args: &Asm) -> ExitCode {
         Ok((path, bytes)) => crate::output::save("asm", &path, &bytes),
         Err(message) => {
             if !message.is_empty() {
-                eprintln!("wavemill asm: {message}");
+                crate::output::message(format_args!("wavemill asm: {message}"));
             }
             ExitCode::FAILURE
         }
@@ -65,15 +64,15 @@ fn make(args: &Asm) -> Result<(String, Vec<u8>), String> {
     include_paths.extend(Path::new(&args.file).parent().map(Path::to_owned));
     let defsyms = args.defsym.iter().map(|s| defsym(s)).collect::<Result<Vec<_>, _>>()?;
     if clrx::is_source(&text) {
-        return container(args, text, clrx::Options { include_paths, defsym: defsyms });
+        return container(args, text, clrx::Options { include_paths, confine: None, defsym: defsyms });
     }
     let mut options = options(args, &text)?;
     options.output = OutputType::Obj;
     options.include_paths = include_paths;
     options.defsym = defsyms;
     let result = assemble(&options, &args.file, text);
-    let _ = std::io::stdout().lock().write_all(&result.printed);
-    let _ = std::io::stderr().lock().write_all(&result.render_diagnostics());
+    crate::output::show(&result.printed);
+    crate::output::report(&result.render_diagnostics());
     if result.failed() {
         // The messages have said it.
         return Err(String::new());
@@ -113,8 +112,8 @@ fn container(args: &Asm, text: Vec<u8>, options: clrx::Options) -> Result<(Strin
         ));
     }
     let result = clrx::assemble(&options, &args.file, text);
-    let _ = std::io::stdout().lock().write_all(&result.printed);
-    let _ = std::io::stderr().lock().write_all(&result.render_diagnostics());
+    crate::output::show(&result.printed);
+    crate::output::report(&result.render_diagnostics());
     // The messages have said what is wrong.
     let bytes = result.binary.ok_or_else(String::new)?;
     Ok((output_path(args, "bin"), bytes))

@@ -169,7 +169,7 @@ pub fn run(args: &Bench) -> ExitCode {
     };
     let seconds = args.seconds.unwrap_or(if args.instructions { 0.001 } else { 0.2 });
     if !(seconds > 0.0 && seconds <= 3600.0) {
-        eprintln!("wavemill bench: --seconds must be above 0 and at most 3600");
+        crate::output::message("wavemill bench: --seconds must be above 0 and at most 3600");
         return ExitCode::from(2);
     }
     if args.instructions {
@@ -197,7 +197,7 @@ pub fn run(args: &Bench) -> ExitCode {
                     all.push(m);
                 }
                 Err(message) => {
-                    eprintln!("wavemill bench: {}: {message}", kernel.name);
+                    crate::output::message(format_args!("wavemill bench: {}: {message}", kernel.name));
                     return ExitCode::FAILURE;
                 }
             }
@@ -210,7 +210,10 @@ pub fn run(args: &Bench) -> ExitCode {
 }
 
 fn wrong<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> ExitCode {
-    eprintln!("wavemill bench: no {what} `{name}` (there are {})", known.collect::<Vec<_>>().join(", "));
+    crate::output::message(format_args!(
+        "wavemill bench: no {what} `{name}` (there are {})",
+        known.collect::<Vec<_>>().join(", ")
+    ));
     ExitCode::from(2)
 }
 

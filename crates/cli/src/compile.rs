@@ -34,15 +34,15 @@ pub fn compile(request: &Request<'_>) -> Result<Vec<u8>, String> {
         colour: std::io::stderr().is_terminal(),
     };
     if request.verbose {
-        eprintln!("{}", clang::command(&job)?);
+        crate::output::message(clang::command(&job)?);
     }
     let compiled = clang::compile(&job).map_err(|failure| {
-        eprint!("{}", failure.messages);
+        crate::output::report_coloured(failure.messages.as_bytes());
         failure.reason
     })?;
     if let Some(place) = compiled.kept.filter(|_| request.verbose) {
-        eprintln!("wavemill run: it was compiled before: {}", place.display());
+        crate::output::message(format_args!("wavemill run: it was compiled before: {}", place.display()));
     }
-    eprint!("{}", compiled.messages);
+    crate::output::report_coloured(compiled.messages.as_bytes());
     Ok(compiled.output)
 }

@@ -4,7 +4,8 @@ use crate::input::{choose, label, name_of, open};
 use crate::output::{raw_stdout, written};
 use clap::Args;
 use std::collections::HashMap;
-use std::io::Write;
+use std::io::{Read, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use wavemill_asm::objdump::{Beside, Label, Notes, Objdump, Part, Shows};
 use wavemill_asm::suggest::closest;
@@ -64,7 +65,7 @@ pub fn run(args: &Disasm) -> ExitCode {
     match disasm(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("wavemill disasm: {message}");
+            crate::output::message(format_args!("wavemill disasm: {message}"));
             ExitCode::FAILURE
         }
     }
@@ -135,9 +136,13 @@ fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> 
         false => None,
     };
     if lines.is_none() && (args.source || args.line_numbers) {
-        eprintln!("wavemill disasm: {}: it has no source lines (.debug_line)", args.file);
+        crate::output::message(format_args!(
+            "wavemill disasm: {}: it has no source lines (.debug_line)",
+            args.file
+        ));
     }
-    let mut sources = Sources { files: HashMap::new(), text: args.source, places: args.line_numbers };
+    let mut sources =
+        Sources { files: HashMap::new(), text: args.source, places: args.line_numbers, room: MAX_SOURCES };
     for (number, section) in file.sections.iter().enumerate() {
         let code = section.flags & SHF_EXECINSTR != 0;
         if section.data.is_empty() || (args.code_only && !code) {
@@ -263,19 +268,47 @@ struct Sources {
     files: HashMap<String, Option<Vec<String>>>,
     text: bool,
     places: bool,
+    /// Bytes of sources that are still read.
+    room: u64,
+}
+
+/// Bytes of sources that are read for one listing.
+const MAX_SOURCES: u64 = 256 << 20;
+
+/// Reads a regular file of at most `most` bytes. Pipes are not waited for, and files that the kernel makes up, which have
+/// no size, are empty.
+fn read_regular(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let error = |text: &str| Err(std::io::Error::other(text));
+    if !std::fs::metadata(path)?.is_file() {
+        return error("it is not a regular file");
+    }
+    let file = std::fs::File::open(path)?;
+    let size = file.metadata()?.len();
+    if size > most {
+        return error("it is too large for a source");
+    }
+    let mut bytes = Vec::new();
+    file.take(size).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 impl Sources {
+    /// The lines of a file that an object names: a regular file of a source's size, whatever the object says.
+    fn open(&mut self, name: &str) -> Option<Vec<String>> {
+        let bytes = read_regular(Path::new(name), self.room)
+            .inspect_err(|e| crate::output::message(format_args!("wavemill disasm: {name}: {e}")))
+            .ok()?;
+        self.room -= bytes.len() as u64;
+        Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
+    }
+
     fn show(&mut self, line: Line<'_>, out: &mut Vec<u8>) {
-        let text = self.text.then(|| {
-            let lines = self.files.entry(line.file.to_owned()).or_insert_with(|| {
-                let bytes = std::fs::read(line.file);
-                let bytes = bytes.inspect_err(|e| eprintln!("wavemill disasm: {}: {e}", line.file)).ok()?;
-                Some(String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect())
-            });
-            lines.as_ref().and_then(|l| l.get(line.line as usize - 1))
-        });
-        let text = text.flatten();
+        if self.text && !self.files.contains_key(line.file) {
+            let lines = self.open(line.file);
+            self.files.insert(line.file.to_owned(), lines);
+        }
+        let lines = self.files.get(line.file).and_then(Option::as_ref);
+        let text = lines.and_then(|l| l.get((line.line as usize).checked_sub(1)?));
         // Without the text, the place is better than nothing.
         if self.places || text.is_none() {
             out.extend_from_slice(format!("; {}:{}\n", line.file, line.line).as_bytes());

@@ -53,7 +53,10 @@ impl Runtime {
         if let Some(path) = cache::directory("runtime").map(|p| p.join(cache::name_of(&[LIBRARY]))) {
             let state = state(&path);
             if state == State::Different {
-                eprintln!("wavemill exec: {}: it was damaged, and is made anew", path.join(NAME).display());
+                crate::output::message(format_args!(
+                    "wavemill exec: {}: it was damaged, and is made anew",
+                    path.join(NAME).display()
+                ));
             }
             if state == State::Same || put(&path).is_ok() {
                 return Ok(Runtime::Kept(path));

@@ -50,7 +50,7 @@ pub fn run(args: &Eval) -> ExitCode {
     match perform(args) {
         Ok(code) => code,
         Err(message) => {
-            eprintln!("wavemill eval: {message}");
+            crate::output::message(format_args!("wavemill eval: {message}"));
             ExitCode::FAILURE
         }
     }
@@ -74,7 +74,7 @@ fn perform(args: &Eval) -> Result<ExitCode, String> {
         Ok(text) => Ok(crate::print(text.as_bytes())),
         Err(Stop::Refused(message)) => Err(message),
         Err(Stop::Faulted(message)) => {
-            eprintln!("wavemill eval: {message}");
+            crate::output::message(format_args!("wavemill eval: {message}"));
             Ok(ExitCode::from(crate::status::FAULT))
         }
     }
@@ -125,7 +125,7 @@ fn interactive(session: &mut Session) -> Result<ExitCode, String> {
         };
         match answer {
             Ok(text) => _ = crate::print(text.as_bytes()),
-            Err(message) => eprintln!("{message}"),
+            Err(message) => crate::output::message(format_args!("{message}")),
         }
     }
 }

@@ -9,7 +9,9 @@ use crate::embed::Runtime;
 use crate::status;
 use clap::Args;
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{BufRead, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
@@ -98,12 +100,28 @@ pub struct Exec {
     program: Vec<OsString>,
 }
 
+/// A file that is gone when nobody has it open any more, whatever happens to this process.
+fn nameless() -> std::io::Result<std::fs::File> {
+    let mut last = None;
+    for n in 0..100 {
+        let path = std::env::temp_dir().join(format!("wavemill-{}-{n}.lines", std::process::id()));
+        match std::fs::File::options().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+            Ok(file) => {
+                std::fs::remove_file(path)?;
+                return Ok(file);
+            }
+            Err(e) => last = Some(e),
+        }
+    }
+    Err(last.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into()))
+}
+
 /// Runs `wavemill exec`.
 pub fn run(args: &Exec) -> ExitCode {
     match perform(args) {
         Ok(code) => code,
         Err(message) => {
-            eprintln!("wavemill exec: {message}");
+            crate::output::message(format_args!("wavemill exec: {message}"));
             ExitCode::FAILURE
         }
     }
@@ -133,7 +151,8 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     let directory = Directory::new().map_err(|e| format!("no temporary directory: {e}"))?;
     let tools = tools(&directory);
-    let lines = directory.path().join("dispatches");
+    let lines = args.json.as_ref().map(|_| nameless());
+    let lines = lines.transpose().map_err(|e| format!("no temporary file: {e}"))?;
     let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
     let mut command = Command::new(program);
     command.args(arguments).env("LD_LIBRARY_PATH", path);
@@ -171,8 +190,9 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         Log::replay(&text, Box::new(|_| {})).map_err(|e| format!("{}: {e}", file.display()))?;
         command.env("WAVEMILL_REPLAY", absolute(file)?);
     }
-    if args.json.is_some() {
-        command.env("WAVEMILL_JSON", &lines);
+    if let Some(lines) = &lines {
+        // The file has no name of its own any more; the program opens it through ours.
+        command.env("WAVEMILL_JSON", format!("/proc/{}/fd/{}", std::process::id(), lines.as_raw_fd()));
     }
     let faults = directory.path().join("faults");
     command.env("WAVEMILL_FAULTS", &faults);
@@ -185,15 +205,19 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     let (status, late) = match signals::run(&mut command, limit) {
         Ok(ended) => ended,
         Err(e) => {
-            eprintln!("wavemill exec: {}: {e}", program.display());
+            crate::output::message(format_args!("wavemill exec: {}: {e}", program.display()));
             return Ok(ExitCode::from(127));
         }
     };
-    if let Some(file) = &args.json {
-        report(args, file, &lines, status).map_err(|e| format!("{}: {e}", file.display()))?;
+    if let (Some(file), Some(lines)) = (&args.json, lines) {
+        report(args, file, lines, status).map_err(|e| format!("{}: {e}", file.display()))?;
     }
     if late {
-        eprintln!("wavemill exec: {}: not done after {} s", program.display(), args.timeout.unwrap_or(0.0));
+        let seconds = args.timeout.unwrap_or(0.0);
+        crate::output::message(format_args!(
+            "wavemill exec: {}: not done after {seconds} s",
+            program.display()
+        ));
         return Ok(ExitCode::from(status::TIMEOUT));
     }
     // A program that does not look must not pass for one whose kernels are fine.
@@ -223,7 +247,7 @@ fn tools(directory: &Directory) -> Option<OsString> {
 }
 
 /// Makes one JSON document of the lines that the program's library has left.
-fn report(args: &Exec, file: &Path, lines: &Path, status: ExitStatus) -> std::io::Result<()> {
+fn report(args: &Exec, file: &Path, mut lines: std::fs::File, status: ExitStatus) -> std::io::Result<()> {
     use wavemill_device::json::quoted;
     let words = args.program.iter().map(|w| quoted(&w.to_string_lossy()));
     let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
@@ -235,10 +259,16 @@ fn report(args: &Exec, file: &Path, lines: &Path, status: ExitStatus) -> std::io
         args.gpus,
         status.code().map_or_else(|| "null".to_owned(), |c| c.to_string())
     )?;
-    // A program that never ran a kernel leaves no lines.
-    let text = std::fs::read_to_string(lines).unwrap_or_default();
-    for (i, line) in text.lines().enumerate() {
-        write!(out, "{}    {line}", if i > 0 { ",\n" } else { "\n" })?;
+    // A line at a time: a program may run millions of kernels.
+    lines.rewind()?;
+    let mut lines = std::io::BufReader::new(lines);
+    let mut line = Vec::new();
+    let mut first = true;
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        out.write_all(if first { b"\n    " } else { b",\n    " })?;
+        out.write_all(line.trim_ascii_end())?;
+        line.clear();
+        first = false;
     }
     out.write_all(b"\n  ]\n}\n")?;
     out.flush()

@@ -109,7 +109,7 @@ pub fn run(args: &Info) -> ExitCode {
         name => match crate::gpu::profile(name) {
             Ok(profile) => vec![profile; args.gpus],
             Err(message) => {
-                eprintln!("wavemill info: {message}");
+                crate::output::message(format_args!("wavemill info: {message}"));
                 return ExitCode::FAILURE;
             }
         },

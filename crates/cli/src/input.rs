@@ -28,10 +28,18 @@ impl Deref for Bytes {
 
 /// Opens a file, `-` for standard input.
 pub fn open(name: &str) -> Result<Bytes, String> {
-    if name == "-" {
+    open_within(name, u64::MAX)
+}
+
+/// Opens a file of at most so many bytes, `-` for standard input.
+pub fn open_within(name: &str, most: u64) -> Result<Bytes, String> {
+    let bounded = |from: &mut dyn Read, name: &str| {
         let mut bytes = Vec::new();
-        std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| format!("standard input: {e}"))?;
-        return Ok(Bytes::Read(bytes));
+        from.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| format!("{name}: {e}"))?;
+        within(name, bytes.len() as u64, most).map(|()| Bytes::Read(bytes))
+    };
+    if name == "-" {
+        return bounded(&mut std::io::stdin().lock(), "standard input");
     }
     let in_file = |e: std::io::Error| format!("{name}: {e}");
     let file = File::open(name).map_err(in_file)?;
@@ -41,15 +49,21 @@ pub fn open(name: &str) -> Result<Bytes, String> {
     }
     if !metadata.is_file() || metadata.len() == 0 {
         // Pipes and the like cannot be mapped.
-        let mut bytes = Vec::new();
-        (&file).read_to_end(&mut bytes).map_err(in_file)?;
-        return Ok(Bytes::Read(bytes));
+        return bounded(&mut &file, name);
     }
+    within(name, metadata.len(), most)?;
     // SAFETY: the map is private, read-only and only handed out as a shared slice that it outlives. What is left is
     // that another process changes or cuts the file while it is read, against which no reader of a mapped file can
     // guard; every parser here takes any bytes, and a cut file ends the program with a signal, not with wrong access.
     let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file) };
     map.map(Bytes::Mapped).map_err(in_file)
+}
+
+fn within(name: &str, size: u64, most: u64) -> Result<(), String> {
+    match size <= most {
+        true => Ok(()),
+        false => Err(format!("{name}: it is larger than the limit of {most} bytes of memory")),
+    }
 }
 
 /// The target of a code object: what its header says, else what its bundle calls it.

@@ -80,7 +80,7 @@ pub fn run(args: &Inspect) -> ExitCode {
     match inspect(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("wavemill inspect: {message}");
+            crate::output::message(format_args!("wavemill inspect: {message}"));
             ExitCode::FAILURE
         }
     }

@@ -63,7 +63,7 @@ pub fn run(command: Isa) -> ExitCode {
 }
 
 fn fail(message: &str) -> ExitCode {
-    eprintln!("wavemill isa: {message}");
+    crate::output::message(format_args!("wavemill isa: {message}"));
     ExitCode::FAILURE
 }
 

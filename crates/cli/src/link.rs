@@ -54,7 +54,7 @@ pub fn run(args: &Link) -> ExitCode {
         match open(name) {
             Ok(bytes) => files.push((name, bytes)),
             Err(message) => {
-                eprintln!("wavemill link: {message}");
+                crate::output::message(format_args!("wavemill link: {message}"));
                 return ExitCode::FAILURE;
             }
         }
@@ -70,7 +70,7 @@ pub fn run(args: &Link) -> ExitCode {
         Ok(bytes) => crate::output::save("link", &args.output, &bytes),
         Err(errors) => {
             for error in errors {
-                eprintln!("wavemill link: {error}");
+                crate::output::message(format_args!("wavemill link: {error}"));
             }
             ExitCode::FAILURE
         }

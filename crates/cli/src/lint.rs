@@ -53,7 +53,7 @@ pub fn run(args: &Lint) -> ExitCode {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::from(status::CHECK),
         Err(message) => {
-            eprintln!("wavemill lint: {message}");
+            crate::output::message(format_args!("wavemill lint: {message}"));
             ExitCode::FAILURE
         }
     }
@@ -388,9 +388,12 @@ fn fix(path: &Path, name: &str, bytes: &[u8], checked: &[Checked]) -> Result<(),
         out.extend_from_slice(line);
     }
     std::fs::write(path, out).map_err(|e| format!("{name}: {e}"))?;
-    eprintln!("{name}: {} line{} mended", needs.len(), plural(needs.len()));
+    crate::output::message(format_args!("{name}: {} line{} mended", needs.len(), plural(needs.len())));
     if left > 0 {
-        eprintln!("{name}: {left} finding{} not: no line of it is known for them", plural(left));
+        crate::output::message(format_args!(
+            "{name}: {left} finding{} not: no line of it is known for them",
+            plural(left)
+        ));
     }
     Ok(())
 }

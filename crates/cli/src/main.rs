@@ -144,7 +144,7 @@ fn print(bytes: &[u8]) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             if !message.is_empty() {
-                eprintln!("wavemill: {message}");
+                crate::output::message(format_args!("wavemill: {message}"));
             }
             ExitCode::FAILURE
         }

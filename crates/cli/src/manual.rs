@@ -37,7 +37,7 @@ pub fn man(args: &Man, command: Command) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("wavemill man: {}: {e}", args.directory.display());
+            crate::output::message(format_args!("wavemill man: {}: {e}", args.directory.display()));
             ExitCode::FAILURE
         }
     }

@@ -57,7 +57,7 @@ enum Stop {
 pub fn run(args: &[String]) -> ExitCode {
     let result = parse(args).and_then(|job| {
         for warning in &job.warnings {
-            eprintln!("wavemill mc: warning: {warning}");
+            crate::output::message(format_args!("wavemill mc: warning: {warning}"));
         }
         perform(&job)
     });
@@ -67,11 +67,11 @@ pub fn run(args: &[String]) -> ExitCode {
         Err(Stop::Help) => crate::print(HELP.as_bytes()),
         Err(Stop::Version) => crate::print(version().as_bytes()),
         Err(Stop::Failed(message)) => {
-            eprintln!("wavemill mc: {message}");
+            crate::output::message(format_args!("wavemill mc: {message}"));
             ExitCode::FAILURE
         }
         Err(Stop::Usage(message)) => {
-            eprintln!("wavemill mc: {message}\nTry `wavemill mc --help`.");
+            crate::output::message(format_args!("wavemill mc: {message}\nTry `wavemill mc --help`."));
             ExitCode::from(2)
         }
     }
@@ -282,10 +282,10 @@ fn perform(job: &Job) -> Result<bool, Stop> {
     let write = match job.output.as_deref() {
         // No object is left of a source with errors; what was there stays.
         _ if nothing => Ok(()),
-        None | Some("-") => write_to(&mut std::io::stdout().lock()),
+        None | Some("-") => write_to(&mut crate::output::stdout()),
         Some(path) => std::fs::File::create(path).and_then(|mut file| write_to(&mut file)),
     };
-    let _ = std::io::stderr().lock().write_all(&messages);
+    crate::output::report(&messages);
     match write {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
             Err(Stop::Failed(format!("{}: {e}", job.output.as_deref().unwrap_or("standard output"))))

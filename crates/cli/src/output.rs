@@ -1,18 +1,20 @@
-//! Where results go: files, or standard output.
+//! Where results and messages go: files, standard output and standard error. Names in files may hold anything; control
+//! characters in them never reach a terminal, which would take them for commands.
 
-use std::io::{self, Write};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Writes a command's result, `-` for standard output.
 pub fn save(command: &str, path: &str, bytes: &[u8]) -> ExitCode {
     if path == "-" {
-        return crate::print(bytes);
+        return show(bytes);
     }
     match std::fs::write(path, bytes) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            eprintln!("wavemill {command}: {path}: {e}");
+            message(format_args!("wavemill {command}: {path}: {e}"));
             ExitCode::FAILURE
         }
     }
@@ -40,5 +42,111 @@ pub fn written(result: io::Result<()>) -> Result<(), String> {
 /// Standard output for much text in few, large pieces: without the search for line ends that Rust's own makes.
 pub fn raw_stdout() -> Result<impl Write, String> {
     use std::os::fd::AsFd;
-    io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from).map_err(|e| e.to_string())
+    let out =
+        io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from).map_err(|e| e.to_string())?;
+    Ok(Guarded { terminal: out.is_terminal(), out })
+}
+
+/// Standard output for text with names from files in it.
+pub fn stdout() -> impl Write {
+    let out = io::stdout().lock();
+    Guarded { terminal: out.is_terminal(), out }
+}
+
+/// Writes text with names from files in it to standard output; a reader that went away is not an error.
+pub fn show(bytes: &[u8]) -> ExitCode {
+    match written(stdout().write_all(bytes)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            message(format_args!("wavemill: {e}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Says something to the user, on a line of standard error of its own.
+pub fn message(text: impl std::fmt::Display) {
+    report(format!("{text}\n").as_bytes());
+}
+
+/// Writes text with lines of its own to standard error. Nobody is left to tell that it cannot be written to.
+pub fn report(text: &[u8]) {
+    let out = io::stderr().lock();
+    _ = Guarded { terminal: out.is_terminal(), out }.write_all(text);
+}
+
+/// The same for a compiler's messages, which may have colours.
+pub fn report_coloured(text: &[u8]) {
+    // Between colours there is plain text.
+    let mut rest = text;
+    while let Some(start) = rest.windows(2).position(|w| w == b"\x1b[") {
+        let (before, after) = rest.split_at(start);
+        let parameters = after[2..].iter().take_while(|b| b.is_ascii_digit() || **b == b';').count();
+        let length = 2 + parameters + usize::from(after.get(2 + parameters) == Some(&b'm'));
+        report(before);
+        match after[length - 1] {
+            b'm' => _ = io::stderr().write_all(&after[..length]),
+            _ => report(&after[..length]),
+        }
+        rest = &after[length..];
+    }
+    report(rest);
+}
+
+/// A stream that shows control characters when it is a terminal.
+struct Guarded<W> {
+    out: W,
+    terminal: bool,
+}
+
+impl<W: Write> Write for Guarded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.terminal {
+            self.out.write_all(&visible(bytes))?;
+            return Ok(bytes.len());
+        }
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Text with its control characters, and what is no UTF-8, written as `\x1b` and `\u{9b}`; line ends and tabs stay.
+fn visible(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let shown = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && text.chars().all(shown)
+    {
+        return Cow::Borrowed(bytes);
+    }
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                c if shown(c) => out.push(c),
+                c if c.is_ascii() => out += &format!("\\x{:02x}", u32::from(c)),
+                c => out.extend(c.escape_unicode()),
+            }
+        }
+        for byte in chunk.invalid() {
+            out += &format!("\\x{byte:02x}");
+        }
+    }
+    Cow::Owned(out.into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown() {
+        let see = |text: &[u8]| String::from_utf8(visible(text).into_owned()).unwrap();
+        assert_eq!(see("a\tb\né".as_bytes()), "a\tb\né");
+        assert_eq!(see(b"\x1b]0;x\x07\r"), "\\x1b]0;x\\x07\\x0d");
+        assert_eq!(see("\u{9b}2J".as_bytes()), "\\u{9b}2J");
+        assert_eq!(see(b"\x9b2J\xff"), "\\x9b2J\\xff");
+    }
 }

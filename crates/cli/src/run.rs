@@ -12,6 +12,7 @@ mod number;
 mod png;
 mod print;
 mod report;
+mod sandbox;
 mod show;
 pub mod source;
 mod zip;
@@ -69,6 +70,11 @@ OpenCL C, HIP and LLVM IR are compiled with clang ($WAVEMILL_CLANG, ROCm's or on
 said), with -O2 and what --cflag adds; the result is kept in the cache as long as nothing changes.
 Instructions without a kernel get one, called `instructions`, with a grid of one wave if not said: s[0:1] is the address
 of the arguments, s2 to s4 the work-group, v0 to v2 the work-item (all in v0 on gfx90a, 10 bits each).
+A source may come from anywhere: the files that its comments name, also by .include and .incbin, must lie below its own
+directory, and its --dump, --trace, --record, --replay, --cflag, --memory and --sandbox are ignored. A file from
+elsewhere, one that does not lie below the current directory or that a browser has marked as downloaded, is run in a sandbox: Landlock leaves it the
+files named, seccomp the system calls that running takes (what clang compiles is compiled before). --sandbox asks for it
+always, --sandbox=never turns it off.
 
 --expect compares a buffer with a file of the same size, as NumPy's allclose: numbers may be off by --atol, and by --rtol
 of what is wanted. Both are 0 if not given: then all bits count, but for the sign of zero and which NaN it is.
@@ -176,7 +182,16 @@ pub struct Run {
     /// No report about the dispatches
     #[arg(short, long, conflicts_with = "json")]
     quiet: bool,
+    /// Memory that buffers, arguments, code and scratch may take together (default: as much as the host has, at least 4G)
+    #[arg(long, value_name = "BYTES", value_parser = args::size)]
+    memory: Option<u64>,
+    /// Let the kernel confine this process to the files named and to what running takes (default: auto, see below)
+    #[arg(long, value_name = "WHEN", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "always")]
+    sandbox: Option<sandbox::When>,
 }
+
+/// Least of what memory a kernel may have by default: much of it is reserved and never touched.
+const LEAST_MEMORY: u64 = 4 << 30;
 
 /// More threads than any machine has processors are a mistake.
 const MOST_THREADS: i64 = 1024;
@@ -187,6 +202,52 @@ fn tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl Run {
+    /// Bytes that the kernel's memory may take.
+    fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(|| {
+            let host = rustix::system::sysinfo();
+            let bytes = (host.totalram as u64).saturating_mul(u64::from(host.mem_unit));
+            bytes.max(LEAST_MEMORY)
+        })
+    }
+
+    /// Confines this process if it is asked for, or if the file is from elsewhere.
+    fn confine(&self) -> Result<(), String> {
+        use sandbox::When;
+        let when = self.sandbox.unwrap_or(When::Auto);
+        let wanted = match when {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => sandbox::from_elsewhere(&self.file),
+        };
+        if !wanted {
+            return Ok(());
+        }
+        let mut reach = sandbox::Reach::default();
+        reach.reads(&self.file);
+        self.trap_handler.as_ref().and_then(Handler::file).into_iter().for_each(|f| reach.reads(f));
+        let buffers = self.args.iter().chain(&self.trap_memory).filter_map(|a| args::file_of(a));
+        buffers.for_each(|(file, _)| reach.reads(Path::new(file)));
+        let file = |text: &String| text.split_once(':').map(|(_, file)| PathBuf::from(file));
+        self.expect.iter().filter_map(file).for_each(|f| reach.reads(&f));
+        self.replay.iter().for_each(|f| reach.reads(f));
+        let outputs = self.trace.iter().chain(&self.record).cloned();
+        self.dump.iter().filter_map(file).chain(outputs).for_each(|f| reach.writes(&f));
+        let missing = sandbox::enter(&reach, self.memory())?;
+        match when {
+            _ if missing.is_empty() => Ok(()),
+            When::Always => Err(format!("--sandbox: this kernel lacks {}", missing.join(" and "))),
+            _ => {
+                let missing = missing.join(" and ");
+                crate::output::message(format_args!(
+                    "wavemill run: {} is from elsewhere, and is run without {missing}",
+                    self.file.display()
+                ));
+                Ok(())
+            }
+        }
+    }
+
     /// What a source's own line says, where the command line does not say otherwise.
     fn or(self, line: Run) -> Run {
         fn any<T>(first: Vec<T>, second: Vec<T>) -> Vec<T> {
@@ -214,13 +275,16 @@ impl Run {
             bounds: self.bounds.or(line.bounds),
             timeout: self.timeout.or(line.timeout),
             deterministic: self.deterministic || line.deterministic,
-            record: self.record.or(line.record),
-            replay: self.replay.or(line.replay),
+            record: self.record,
+            replay: self.replay,
             trace: self.trace.or(line.trace),
             cflag: any(self.cflag, line.cflag),
             verbose: self.verbose || line.verbose,
             quiet: self.quiet || line.quiet,
             json: self.json || line.json,
+            // How far a file is trusted is not the file's to say.
+            memory: self.memory,
+            sandbox: self.sandbox,
         }
     }
 }
@@ -234,7 +298,7 @@ pub fn run(run: Run) -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(message) => {
             let message = message.trim_end();
-            eprintln!("wavemill run: {message}");
+            crate::output::message(format_args!("wavemill run: {message}"));
             if json {
                 crate::print(report::failure(&file, message).as_bytes());
             }
@@ -246,8 +310,13 @@ pub fn run(run: Run) -> ExitCode {
 /// The file as it is to be loaded, and the options with what a source adds to them.
 fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
     let shown = run.file.display().to_string();
-    let data = crate::input::open(&shown)?.to_vec();
+    let data = crate::input::open_within(&shown, run.memory())?.to_vec();
     let kind = kind::of(&run.file, &data);
+    // A compiler is a program of its own, which the sandbox would not let run.
+    let compiled = matches!(kind, Kind::Source(_));
+    if !compiled {
+        run.confine()?;
+    }
     if kind != Kind::Binary {
         let run = match source::launch_line(&data, &run.file)? {
             Some(line) => run.or(line),
@@ -255,6 +324,9 @@ fn open(run: Run) -> Result<(Run, Vec<u8>, Target), String> {
         };
         let wanted = run.gpu.as_deref().map(crate::gpu::target).transpose()?;
         let (object, target) = assembled(&run, &shown, data, kind, wanted)?;
+        if compiled {
+            run.confine()?;
+        }
         return Ok((run, object, target));
     }
     let data = unbundle(&run, &data).map_err(|e| format!("{shown}: {e}"))?;
@@ -348,6 +420,7 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
         ..Options::default()
     };
     let device = Device::new(target, &options);
+    device.memory().set_limit(run.memory());
     let log = log(&run)?;
     device.set_log(log.clone());
     let shown = run.file.display().to_string();
@@ -416,7 +489,7 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     }
     let fault = done.last().and_then(|c| c.fault.as_deref());
     if let Some(report) = fault {
-        eprint!("{report}");
+        crate::output::report(report.to_string().as_bytes());
     }
     // What a kernel has written before it faulted is the best trace it leaves.
     after.write(&buffers, run.json)?;
@@ -425,7 +498,7 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
         differences.extend(log.finish().err().map(|e| format!("the run differs from its record: {e}")));
     }
     for difference in &differences {
-        eprintln!("wavemill run: {difference}");
+        crate::output::message(format_args!("wavemill run: {difference}"));
     }
     let status = match fault {
         Some(report) if report.kind == "timeout" => status::TIMEOUT,
@@ -445,8 +518,9 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
 
 /// The arguments in the kernel's order, of the kernel's types.
 fn arguments(run: &Run, kernel: &Kernel) -> Result<Vec<Arg>, String> {
-    let parse =
-        |(i, text): (usize, &String)| Arg::parse(text).map_err(|e| format!("argument {i} (`{text}`): {e}"));
+    let parse = |(i, text): (usize, &String)| {
+        Arg::parse(text, run.memory()).map_err(|e| format!("argument {i} (`{text}`): {e}"))
+    };
     let args = run.args.iter().enumerate().map(parse).collect::<Result<Vec<_>, _>>()?;
     let mut args = fit::order(kernel, args)?;
     fit::check(kernel, &mut args)?;
@@ -456,7 +530,7 @@ fn arguments(run: &Run, kernel: &Kernel) -> Result<Vec<Arg>, String> {
 /// What `--trap-memory` asks for.
 fn trap_memory(run: &Run) -> Result<Option<ArgSpec>, String> {
     let Some(text) = &run.trap_memory else { return Ok(None) };
-    let spec = match ArgSpec::parse(text) {
+    let spec = match ArgSpec::parse(text, run.memory()) {
         Ok(spec) if spec.is_buffer() => spec,
         Ok(_) => return Err(format!("--trap-memory {text}: it is not a buffer")),
         Err(e) => return Err(format!("--trap-memory {text}: {e}")),
@@ -511,7 +585,7 @@ impl After {
                 let text = format.render(&buffer.bytes());
                 // Standard output is the report's when that is for programs.
                 if json {
-                    eprint!("{text}");
+                    crate::output::report(text.as_bytes());
                 } else {
                     crate::print(text.as_bytes());
                 }

@@ -3,6 +3,7 @@
 use crate::input::{choose, label, open, target_of};
 use crate::json::Json;
 use clap::Args;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavemill_object::bundle::{CodeObject, code_objects};
@@ -35,7 +36,7 @@ pub fn run(args: &Unbundle) -> ExitCode {
     match unbundle(args) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("wavemill unbundle: {message}");
+            crate::output::message(format_args!("wavemill unbundle: {message}"));
             ExitCode::FAILURE
         }
     }
@@ -52,18 +53,20 @@ fn unbundle(args: &Unbundle) -> Result<(), String> {
     }
     std::fs::create_dir_all(&args.output).map_err(|e| format!("{}: {e}", args.output.display()))?;
     let stem = Path::new(&args.file).file_stem().map_or("code".into(), |s| s.to_string_lossy());
-    let mut names: Vec<String> = Vec::new();
+    let mut names: HashMap<String, usize> = HashMap::new();
     for object in &objects {
         let target = target_of(object).map(|t| t.to_string());
         let target = target.as_deref().and_then(|t| t.split_once("--")).map_or("unknown", |t| t.1);
-        // Colons are not for file names.
-        let base = format!("{stem}-{}", target.replace(':', "_"));
-        let again = names.iter().filter(|n| **n == base).count();
-        let name = if again == 0 { format!("{base}.co") } else { format!("{base}.{again}.co") };
-        names.push(base);
+        // Colons are not for file names, and what a file calls itself must not lead out of the directory.
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '+' | '.');
+        let target: String = target.chars().map(|c| if plain(c) { c } else { '_' }).collect();
+        let base = format!("{stem}-{target}");
+        let again = names.entry(base.clone()).or_insert(0usize);
+        let name = if *again == 0 { format!("{base}.co") } else { format!("{base}.{again}.co") };
+        *again += 1;
         let path = args.output.join(name);
         std::fs::write(&path, &object.data).map_err(|e| format!("{}: {e}", path.display()))?;
-        println!("{}", path.display());
+        crate::output::show(format!("{}\n", path.display()).as_bytes());
     }
     if objects.is_empty() {
         return Err(format!("{}: there is no code for a GPU in it", args.file));
@@ -73,7 +76,7 @@ fn unbundle(args: &Unbundle) -> Result<(), String> {
 
 fn list(objects: &[CodeObject<'_>], json: bool) -> std::io::Result<()> {
     use std::io::Write;
-    let mut out = std::io::stdout().lock();
+    let mut out = crate::output::stdout();
     if json {
         let mut json = Json::new(out);
         json.array(|j| {

@@ -19,8 +19,14 @@ pub struct Assembled {
     pub messages: String,
 }
 
-/// Assembles a source for the GPU asked for, the one it names itself, or gfx90a. Files that it includes lie beside it.
-pub fn assemble(name: &str, text: Vec<u8>, gpu: Option<Target>) -> Result<Assembled, String> {
+/// Assembles a source for the GPU asked for, the one it names itself, or gfx90a. Files that it includes lie beside it,
+/// and below `confine` if that is said.
+pub fn assemble(
+    name: &str,
+    text: Vec<u8>,
+    gpu: Option<Target>,
+    confine: Option<&Path>,
+) -> Result<Assembled, String> {
     let stated = stated::target(&text);
     let mut target = match (gpu, &stated) {
         (Some(target), _) => target,
@@ -42,6 +48,7 @@ pub fn assemble(name: &str, text: Vec<u8>, gpu: Option<Target>) -> Result<Assemb
     // Faults have lines, too.
     options.debug_lines = true;
     options.include_paths.extend(Path::new(name).parent().map(Path::to_path_buf));
+    options.confine = confine.map(Path::to_path_buf);
     let output = assemble_text(&options, name, text);
     let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
     if output.failed() {

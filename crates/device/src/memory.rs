@@ -211,9 +211,7 @@ impl Allocations {
         let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, within);
         held.map(drop).map_err(|held| {
             let so_far = if held == 0 { String::new() } else { format!(", of which {held} are taken") };
-            MemoryError(format!(
-                "{name}: {len} bytes are beyond the limit of {limit} bytes of memory{so_far}"
-            ))
+            MemoryError(format!("no {len} bytes of memory for {name}: the limit is {limit} bytes{so_far}"))
         })
     }
 

@@ -6,6 +6,7 @@
 
 pub mod evidence;
 mod fake;
+pub mod fuzz;
 mod kernel;
 mod random;
 

@@ -2,7 +2,8 @@
 //! they are up to date), `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs
 //! other people's software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU
 //! instructions, `cargo xtask dist` makes and tries the packages, `cargo xtask guide` the site of guide and reference, `cargo
-//! xtask evidence` sees to it that every instruction of every generation has a test.
+//! xtask evidence` sees to it that every instruction of every generation has a test, `cargo xtask sanitize` runs the
+//! runtime's tests under sanitizers.
 #![forbid(unsafe_code)]
 #![allow(missing_docs)]
 
@@ -13,6 +14,7 @@ mod guide;
 mod llvm;
 mod operations;
 mod pages;
+mod sanitize;
 mod table;
 mod tidy;
 
@@ -85,10 +87,12 @@ fn run(args: &[String]) -> Result<(), String> {
         }
         ["evidence", "--check"] => evidence::run(&root(), true),
         ["tidy"] => tidy::run(&root()),
+        ["sanitize"] => sanitize::run(&root(), None),
+        ["sanitize", which] => sanitize::run(&root(), Some(which)),
         ["model", ref rest @ ..] => model(rest),
         _ => {
             Err("usage: cargo xtask gen [--check] | evidence [--check] | tidy | mcdiff [SEED] | bench | acid [FILTER] | \
-                 dist [--no-trial] | guide [--check] | \
+                 dist [--no-trial] | guide [--check] | sanitize [address | thread] | \
                  model [SEED [RUNS [CPU [ROW]]]]"
                 .into())
         }

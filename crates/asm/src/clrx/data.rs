@@ -4,8 +4,8 @@ use super::expr::{Expr, SectionId, Value, float};
 use super::macros::REPETITIONS;
 use super::text::Cursor;
 use super::{Assembler, Fixup, MAX_SECTION, Patch, Res, What, Wrong, wrong};
+use crate::parser::files;
 use crate::source::{Diag, Origin};
-use std::path::{Path, PathBuf};
 
 /// What fills gaps in code: `s_nop 0`.
 const NOP: [u8; 4] = 0xbf80_0000u32.to_le_bytes();
@@ -359,10 +359,13 @@ impl Assembler<'_> {
         if self.inputs.len() > super::MAX_DEPTH {
             return wrong(at, "files include each other");
         }
-        let places = self.options.include_paths.iter().map(PathBuf::as_path);
+        let (options, what) = (self.options, name.trim_start_matches('.'));
         let found =
-            std::iter::once(Path::new("")).chain(places).find_map(|dir| std::fs::read(dir.join(&path)).ok());
-        let Some(bytes) = found else { return wrong(at, format!("{path}: no such file can be read")) };
+            files::read(what, &path, &options.include_paths, options.confine.as_deref(), super::MAX_BYTES);
+        let bytes = match found {
+            Ok(bytes) => bytes,
+            Err(message) => return wrong(at, message),
+        };
         if name == ".include" {
             if self.sources.total_bytes() + bytes.len() > super::MAX_BYTES {
                 return wrong(at, format!("{path}: this makes too much text"));

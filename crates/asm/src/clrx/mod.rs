@@ -37,6 +37,8 @@ use text::Cursor;
 pub struct Options {
     /// Where `.include` and `.incbin` look, after the current directory.
     pub include_paths: Vec<PathBuf>,
+    /// Files that the source names must lie below this directory, symbolic links resolved; `None` for any place.
+    pub confine: Option<PathBuf>,
     /// Symbols set before the first line.
     pub defsym: Vec<(String, i64)>,
 }

@@ -17,27 +17,36 @@ impl Parser<'_> {
         if self.files_read > MAX_FILES {
             return Err(error(format!("more than {MAX_FILES} files are included")));
         }
-        let paths = self.options.include_paths.iter();
-        let candidates = std::iter::once(PathBuf::from(name)).chain(paths.map(|dir| dir.join(name)));
-        // Only regular files: a device or a pipe could go on for ever.
-        let mut there = candidates.filter(|path| path.is_file()).peekable();
-        let missing = || error(format!("Could not find {what} file '{name}'"));
-        if there.peek().is_none() {
-            return Err(missing());
-        }
         let confine = self.options.confine.as_deref();
-        let path = there.find(|path| confine.is_none_or(|directory| lies_below(path, directory)));
-        let path = path.ok_or_else(|| {
-            error(format!("{what} file '{name}' does not lie below the directory of the source"))
-        })?;
-        let file = std::fs::File::open(&path).map_err(|_| missing())?;
-        let mut data = Vec::new();
-        file.take(most as u64 + 1).read_to_end(&mut data).map_err(|_| missing())?;
-        if data.len() > most {
-            return Err(error(format!("{what} file '{name}' is too large")));
-        }
-        Ok(data)
+        read(what, name, &self.options.include_paths, confine, most).map_err(error)
     }
+}
+
+/// Reads a file of at most `most` bytes from the current directory or other places; it must lie below `confine`.
+pub(crate) fn read(
+    what: &str,
+    name: &str,
+    places: &[PathBuf],
+    confine: Option<&Path>,
+    most: usize,
+) -> Result<Vec<u8>, String> {
+    let candidates = std::iter::once(PathBuf::from(name)).chain(places.iter().map(|dir| dir.join(name)));
+    // Only regular files: a device or a pipe could go on for ever.
+    let mut there = candidates.filter(|path| path.is_file()).peekable();
+    let missing = || format!("Could not find {what} file '{name}'");
+    if there.peek().is_none() {
+        return Err(missing());
+    }
+    let path = there.find(|path| confine.is_none_or(|directory| lies_below(path, directory)));
+    let path =
+        path.ok_or_else(|| format!("{what} file '{name}' does not lie below the directory of the source"))?;
+    let file = std::fs::File::open(&path).map_err(|_| missing())?;
+    let mut data = Vec::new();
+    file.take(most as u64 + 1).read_to_end(&mut data).map_err(|_| missing())?;
+    if data.len() > most {
+        return Err(format!("{what} file '{name}' is too large"));
+    }
+    Ok(data)
 }
 
 /// Is the file in the directory or below it, once symbolic links are resolved? False when either is not there.

@@ -34,7 +34,7 @@ struct Cost {
 /// Measures the rows of a processor whose names contain one of `filters`, or all.
 pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bool) -> ExitCode {
     let Some(target) = cpu_target(cpu) else {
-        eprintln!("wavemill bench: no processor `{cpu}`");
+        crate::output::message(format_args!("wavemill bench: no processor `{cpu}`"));
         return ExitCode::from(2);
     };
     let level = target.level();
@@ -42,7 +42,7 @@ pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bo
     let wanted: Vec<&Row> =
         rows.filter(|r| filters.is_empty() || filters.iter().any(|f| r.name.contains(f.as_str()))).collect();
     if wanted.is_empty() {
-        eprintln!("wavemill bench: no instruction of {cpu} has that in its name");
+        crate::output::message(format_args!("wavemill bench: no instruction of {cpu} has that in its name"));
         return ExitCode::from(2);
     }
     let mut costs = Vec::new();
@@ -63,7 +63,7 @@ pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bo
         let unit = match measure(yardstick) {
             Ok(ns) => ns.max(0.01),
             Err(e) => {
-                eprintln!("wavemill bench: {yardstick}: {e}");
+                crate::output::message(format_args!("wavemill bench: {yardstick}: {e}"));
                 return ExitCode::FAILURE;
             }
         };

@@ -45,7 +45,7 @@ pub fn run(args: &[String]) -> ExitCode {
         Ok(Some(job)) => job,
         Ok(None) => return ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("llvm-objdump: error: {message}");
+            crate::output::message(format_args!("llvm-objdump: error: {message}"));
             return ExitCode::FAILURE;
         }
     };
@@ -53,7 +53,7 @@ pub fn run(args: &[String]) -> ExitCode {
     for file in &job.files {
         let done = if job.table { table(&job, file) } else { Ok(()) };
         if let Err(message) = done {
-            eprintln!("llvm-objdump: error: '{file}': {message}");
+            crate::output::message(format_args!("llvm-objdump: error: '{file}': {message}"));
             code = ExitCode::FAILURE;
             continue;
         }
@@ -144,7 +144,7 @@ fn disassemble(job: &Job, file: &str) -> ExitCode {
         let done = match Words::try_parse_from(words) {
             Ok(words) => crate::disasm::run(&words.disasm),
             Err(e) => {
-                eprintln!("llvm-objdump: error: {e}");
+                crate::output::message(format_args!("llvm-objdump: error: {e}"));
                 ExitCode::FAILURE
             }
         };

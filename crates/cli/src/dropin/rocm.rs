@@ -36,7 +36,7 @@ fn tool(name: &str, args: &[String], text: impl Fn(&[Profile]) -> String) -> Exi
         // The agent enumerator's own options choose where it looks, and here there is one place.
         Some("-t" | "-name") if name == "rocm_agent_enumerator" => {}
         Some(other) => {
-            eprintln!("{name}: unknown option {other}");
+            crate::output::message(format_args!("{name}: unknown option {other}"));
             return ExitCode::from(2);
         }
         None => {}
@@ -44,7 +44,7 @@ fn tool(name: &str, args: &[String], text: impl Fn(&[Profile]) -> String) -> Exi
     match gpus() {
         Ok(gpus) => crate::print(text(&gpus).as_bytes()),
         Err(message) => {
-            eprintln!("{name}: {message}");
+            crate::output::message(format_args!("{name}: {message}"));
             ExitCode::FAILURE
         }
     }

@@ -24,6 +24,7 @@ pub fn run(command: &mut Command, limit: Option<Duration>) -> io::Result<(ExitSt
     let caught = FORWARDED.into_iter().filter(|s| ignored >> (s - 1) & 1 == 0);
     let mut signals = SignalsInfo::<WithRawSiginfo>::new(caught)?;
     let handle = signals.handle();
+    die_with_us(command);
     let mut child = command.spawn()?;
     let send = sender(&child);
     let thread = std::thread::spawn(move || {
@@ -66,6 +67,24 @@ fn wait(child: &mut Child, limit: Duration) -> io::Result<(ExitStatus, bool)> {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+/// A program whose `exec` is killed ends, too: nobody would wait for it.
+#[cfg(target_os = "linux")]
+fn die_with_us(command: &mut Command) {
+    use rustix::process::{getppid, set_parent_process_death_signal};
+    use std::os::unix::process::CommandExt;
+    let us = rustix::process::getpid();
+    let ask = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // We may be gone already.
+        if getppid() == Some(us) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+    };
+    // SAFETY: between fork and exec, two system calls and nothing else.
+    unsafe { command.pre_exec(ask) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_us(_: &mut Command) {}
 
 /// Sends signals to a program, and never to another one that got its number later, if the kernel can tell them apart.
 #[cfg(target_os = "linux")]

@@ -109,7 +109,7 @@ impl Buffer {
 }
 
 /// `4096`, `64k`, `16M`, `1G`.
-fn size(text: &str) -> Result<u64, String> {
+pub fn size(text: &str) -> Result<u64, String> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
         Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
@@ -138,20 +138,44 @@ fn no_type(ty: &str) -> String {
 const KINDS: [&str; 10] =
     ["buf", "zeros", "iota", "rand", "local", "hex", "null", "force", "image", "sampler"];
 
+/// Takes `[NAME=][force:]KIND:VALUE` apart: the name, whether it is forced, and the rest.
+fn split(text: &str) -> (Option<&str>, bool, &str) {
+    let is_name = |n: &str| n.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.');
+    let named = text.split_once('=').filter(|(n, _)| is_name(n) && !n.is_empty());
+    let (name, rest) = named.map_or((None, text), |(n, rest)| (Some(n), rest));
+    let (force, rest) = rest.strip_prefix("force:").map_or((false, rest), |r| (true, r));
+    (name, force, rest)
+}
+
+/// The file that an argument names, if it names one, and where it stands in the text.
+pub fn file_of(text: &str) -> Option<(&str, usize)> {
+    let (_, _, value) = split(text);
+    let (file, rest) = match value.split_once(':') {
+        Some(("buf", file)) => (file, file),
+        Some(("image", image)) => (image::file_of(image)?, image),
+        _ if Path::new(value).exists() => (value, value),
+        _ => return None,
+    };
+    let at = text.len() - rest.len();
+    let file = match file.split_once(".npz:") {
+        Some((stem, _)) => &file[..stem.len() + 4],
+        None => file,
+    };
+    (file != "-").then_some((file, at))
+}
+
 impl Arg {
     /// Reads `[NAME=][force:]KIND:VALUE`, and the file of a `buf:`.
-    pub fn parse(text: &str) -> Result<Arg, String> {
-        let is_name = |n: &str| n.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.');
-        let named = text.split_once('=').filter(|(n, _)| is_name(n) && !n.is_empty());
-        let (name, rest) = named.map_or((None, text), |(n, rest)| (Some(n.to_owned()), rest));
-        let (force, rest) = rest.strip_prefix("force:").map_or((false, rest), |r| (true, r));
-        Ok(Arg { name, spec: ArgSpec::parse(rest)?, force, text: text.to_owned() })
+    pub fn parse(text: &str, most: u64) -> Result<Arg, String> {
+        let (name, force, rest) = split(text);
+        let spec = ArgSpec::parse(rest, most)?;
+        Ok(Arg { name: name.map(str::to_owned), spec, force, text: text.to_owned() })
     }
 }
 
 impl ArgSpec {
-    /// Reads `KIND:VALUE`, and the file of a `buf:`.
-    pub fn parse(text: &str) -> Result<ArgSpec, String> {
+    /// Reads `KIND:VALUE`, and the file of a `buf:` of at most so many bytes.
+    pub fn parse(text: &str, most: u64) -> Result<ArgSpec, String> {
         let buffer = |data: Vec<u8>, ty: Number| ArgSpec::Buffer {
             data: Data::Bytes(data),
             ty: Some(ty),
@@ -160,11 +184,11 @@ impl ArgSpec {
         let Some((kind, value)) = text.split_once(':') else {
             return match text {
                 "null" => Ok(ArgSpec::Null),
-                "-" => read(text),
+                "-" => read(text, most),
                 _ if text.parse::<f64>().is_ok() || text.starts_with("0x") || text.starts_with("-0x") => {
                     Ok(ArgSpec::Plain(text.to_owned()))
                 }
-                _ if Path::new(text).is_file() => read(text),
+                _ if Path::new(text).is_file() => read(text, most),
                 _ => {
                     Err("KIND:VALUE, a number, a file or null is wanted, such as i32:7 or zeros:f32:1000"
                         .into())
@@ -176,8 +200,8 @@ impl ArgSpec {
             return Ok(ArgSpec::Bytes(parts.concat(), Some(number)));
         }
         match kind {
-            "buf" => read(value),
-            "image" => ImageSpec::parse(value).map(|spec| ArgSpec::Image(Box::new(spec))),
+            "buf" => read(value, most),
+            "image" => ImageSpec::parse(value, most).map(|spec| ArgSpec::Image(Box::new(spec))),
             "sampler" => image::sampler(value).map(ArgSpec::Sampler),
             "zeros" if value.contains(':') => {
                 let (ty, count) = elements(value, "zeros:TYPE:N")?;
@@ -226,7 +250,7 @@ impl ArgSpec {
                 let byte = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).unwrap_or(0);
                 Ok(ArgSpec::Bytes((0..digits.len()).step_by(2).map(byte).collect(), None))
             }
-            _ if Path::new(text).is_file() => read(text),
+            _ if Path::new(text).is_file() => read(text, most),
             _ => {
                 let known = KINDS.into_iter().chain(NUMBERS.iter().map(|n| n.0));
                 let hint =
@@ -282,14 +306,14 @@ impl ArgSpec {
     }
 }
 
-/// The data of a file, `-` for standard input, `FILE.npz:NAME` for one array of several.
-pub fn read(name: &str) -> Result<ArgSpec, String> {
+/// The data of a file of at most so many bytes, `-` for standard input, `FILE.npz:NAME` for one array of several.
+pub fn read(name: &str, most: u64) -> Result<ArgSpec, String> {
     let (file, member) = match name.split_once(".npz:") {
         Some((stem, member)) if !Path::new(name).is_file() => (format!("{stem}.npz"), Some(member)),
         _ => (name.to_owned(), None),
     };
     let in_file = |e: String| format!("{name}: {e}");
-    let mut data = crate::input::open(&file)?.to_vec();
+    let mut data = crate::input::open_within(&file, most)?.to_vec();
     if zip::is(&data) {
         data = zip::array(&data, member).map_err(in_file)?;
     }
@@ -337,14 +361,14 @@ mod tests {
     use super::*;
 
     fn bytes(text: &str) -> Vec<u8> {
-        match ArgSpec::parse(text) {
+        match ArgSpec::parse(text, u64::MAX) {
             Ok(ArgSpec::Bytes(b, _)) => b,
             other => panic!("{other:?}"),
         }
     }
 
     fn buffer(text: &str) -> (Vec<u8>, Option<Number>) {
-        match ArgSpec::parse(text) {
+        match ArgSpec::parse(text, u64::MAX) {
             Ok(ArgSpec::Buffer { data: Data::Bytes(b), ty, .. }) => (b, ty),
             other => panic!("{other:?}"),
         }
@@ -361,24 +385,40 @@ mod tests {
 
     #[test]
     fn names_and_insistence_come_first() {
-        let arg = Arg::parse("n=i32:5").unwrap();
+        let arg = Arg::parse("n=i32:5", u64::MAX).unwrap();
         assert_eq!((arg.name.as_deref(), arg.force), (Some("n"), false));
-        let arg = Arg::parse("n=force:f32:5").unwrap();
+        let arg = Arg::parse("n=force:f32:5", u64::MAX).unwrap();
         assert_eq!((arg.name.as_deref(), arg.force), (Some("n"), true));
-        let arg = Arg::parse("force:null").unwrap();
+        let arg = Arg::parse("force:null", u64::MAX).unwrap();
         assert_eq!((arg.name, arg.force, arg.spec), (None, true, ArgSpec::Null));
-        assert_eq!(Arg::parse("n=5").unwrap().spec, ArgSpec::Plain("5".into()));
-        assert_eq!(Arg::parse("-0x10").unwrap().spec, ArgSpec::Plain("-0x10".into()));
+        assert_eq!(Arg::parse("n=5", u64::MAX).unwrap().spec, ArgSpec::Plain("5".into()));
+        assert_eq!(Arg::parse("-0x10", u64::MAX).unwrap().spec, ArgSpec::Plain("-0x10".into()));
+    }
+
+    #[test]
+    fn files_are_found_in_arguments() {
+        for (text, file) in [
+            ("buf:a/b", Some(("a/b", 4))),
+            ("n=force:buf:a.npz:x", Some(("a.npz", 12))),
+            ("image:p.png,format=r", Some(("p.png", 6))),
+            ("image:8x4", None),
+            ("n=image:p.png", Some(("p.png", 8))),
+            ("buf:-", None),
+            ("zeros:8", None),
+            ("i32:5", None),
+        ] {
+            assert_eq!(file_of(text), file, "{text}");
+        }
     }
 
     #[test]
     fn buffers_are_made() {
         assert_eq!(buffer("iota:u8:4"), (vec![0, 1, 2, 3], Some(Number::Uint(1))));
         assert_eq!(buffer("iota:f16:3").0, [0, 0, 0, 0x3c, 0, 0x40]);
-        let zeros = ArgSpec::parse("zeros:f32:1000").unwrap();
+        let zeros = ArgSpec::parse("zeros:f32:1000", u64::MAX).unwrap();
         assert!(matches!(zeros, ArgSpec::Buffer { data: Data::Zeros(4000), ty: Some(Number::Float(4)), .. }));
         assert!(matches!(
-            ArgSpec::parse("zeros:4k"),
+            ArgSpec::parse("zeros:4k", u64::MAX),
             Ok(ArgSpec::Buffer { data: Data::Zeros(4096), ty: None, .. })
         ));
         // SplitMix64 from seed 0 starts with these numbers (Vigna's reference).
@@ -412,9 +452,9 @@ mod tests {
             ("local:5G", "bytes of local memory"),
             ("buf:no/such/file", "no/such/file"),
         ] {
-            let error = ArgSpec::parse(text).unwrap_err();
+            let error = ArgSpec::parse(text, u64::MAX).unwrap_err();
             assert!(error.contains(said), "{text}: {error}");
         }
-        assert!(ArgSpec::parse("f3:1").unwrap_err().contains("did you mean"));
+        assert!(ArgSpec::parse("f3:1", u64::MAX).unwrap_err().contains("did you mean"));
     }
 }

@@ -32,7 +32,7 @@ pub struct Expectation {
 impl Expectation {
     /// Reads the file.
     pub fn read(file: &str) -> Result<Expectation, String> {
-        let ArgSpec::Buffer { data, ty, wrapping } = read(file)? else {
+        let ArgSpec::Buffer { data, ty, wrapping } = read(file, u64::MAX)? else {
             return Err(format!("{file}: it is no data"));
         };
         let data = match data {

@@ -34,6 +34,11 @@ impl Handler {
         Handler { file: self.file.map(|f| directory.join(f)), ..self }
     }
 
+    /// The file it is in, unless that is the program itself.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
     /// Loads the file, if there is one, and finds the function's address.
     pub fn load(&self, device: &Device, program: &Loaded) -> Result<u64, String> {
         let Some(path) = &self.file else {

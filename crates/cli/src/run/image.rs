@@ -49,9 +49,16 @@ fn sizes(text: &str) -> Option<Vec<u64>> {
     all.filter(|n| n.len() <= 3)
 }
 
+/// The file that `FILE[,…]` names, if it is no size.
+pub fn file_of(text: &str) -> Option<&str> {
+    let source = text.split(',').next().unwrap_or("");
+    sizes(source).is_none().then_some(source)
+}
+
 impl ImageSpec {
-    /// Reads `FILE.png`, `FILE.npy` or `WIDTHxHEIGHT[xDEPTH]`, then `,format=ORDER`, `,type=TYPE`, `,array`, `,buffer`.
-    pub fn parse(text: &str) -> Result<ImageSpec, String> {
+    /// Reads `FILE.png`, `FILE.npy` or `WIDTHxHEIGHT[xDEPTH]`, then `,format=ORDER`, `,type=TYPE`, `,array`, `,buffer`. A
+    /// file has at most so many bytes.
+    pub fn parse(text: &str, most: u64) -> Result<ImageSpec, String> {
         let mut parts = text.split(',');
         let source = parts.next().unwrap_or("");
         let (mut order, mut ty, mut array, mut buffer) = (None, None, false, false);
@@ -67,7 +74,7 @@ impl ImageSpec {
         let named = |names: &[&str], name: &str| names.iter().position(|n| *n == name).unwrap_or(0) as u32;
         let (content, size, guess) = match sizes(source) {
             Some(size) => (Content::Zeros, size, ("rgba", "unorm8")),
-            None => file(source)?,
+            None => file(source, most)?,
         };
         let channels = Channels {
             order: order.unwrap_or_else(|| named(&ORDERS, guess.0)),
@@ -135,8 +142,8 @@ impl ImageSpec {
 /// What a file holds: its content, its size, and the format that suggests itself.
 type Found = (Content, Vec<u64>, (&'static str, &'static str));
 
-fn file(name: &str) -> Result<Found, String> {
-    let data = crate::input::open(name)?.to_vec();
+fn file(name: &str, most: u64) -> Result<Found, String> {
+    let data = crate::input::open_within(name, most)?.to_vec();
     let in_file = |e: String| format!("{name}: {e}");
     if data.starts_with(png::MAGIC) {
         let (header, pixels) = png::read(&data).map_err(in_file)?;
@@ -289,14 +296,17 @@ mod tests {
 
     #[test]
     fn images_and_samplers_are_read() {
-        let spec = ImageSpec::parse("8x4,format=r,type=float").unwrap();
+        let spec = ImageSpec::parse("8x4,format=r,type=float", u64::MAX).unwrap();
         assert_eq!(spec.description.geometry, Geometry::D2);
         assert_eq!((spec.description.channels.order, spec.description.channels.ty), (1, 15));
-        let spec = ImageSpec::parse("8x4x3,array").unwrap();
+        let spec = ImageSpec::parse("8x4x3,array", u64::MAX).unwrap();
         assert_eq!((spec.description.geometry, spec.description.slices), (Geometry::D2Array, 3));
-        assert_eq!(ImageSpec::parse("100,buffer,format=r").unwrap().description.geometry, Geometry::D1Buffer);
+        assert_eq!(
+            ImageSpec::parse("100,buffer,format=r", u64::MAX).unwrap().description.geometry,
+            Geometry::D1Buffer
+        );
         for wrong in ["8x4,format=rgbb", "8x4,type=byte", "8,array", "8x4,buffer", "no-such-file", "8x4,x"] {
-            assert!(ImageSpec::parse(wrong).is_err(), "{wrong}");
+            assert!(ImageSpec::parse(wrong, u64::MAX).is_err(), "{wrong}");
         }
         let s = sampler("linear,repeat,normalized").unwrap();
         assert!(s.linear && s.normalized && s.addressing == Addressing::Repeat);

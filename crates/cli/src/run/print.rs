@@ -43,7 +43,9 @@ pub fn printer(keep: bool) -> (Printer, Arc<Printed>) {
         }
         // Nobody is left to tell that standard error cannot be written to.
         Stream::Err => _ = std::io::stderr().lock().write_all(bytes),
-        Stream::Note => eprintln!("wavemill run: {}", String::from_utf8_lossy(bytes)),
+        Stream::Note => {
+            crate::output::message(format_args!("wavemill run: {}", String::from_utf8_lossy(bytes)))
+        }
     });
     (printer, printed)
 }

@@ -1,9 +1,10 @@
 //! Assembly sources: their launch line, their target, and the object made of them.
 
-use super::Run;
+use super::{Run, args};
 use clap::Parser;
 use std::path::Path;
 use wavemill_asm::clrx;
+use wavemill_asm::parser::files::lies_below;
 use wavemill_device::loader;
 use wavemill_isa::Target;
 use wavemill_object::read::File;
@@ -16,7 +17,9 @@ pub fn is_source(path: &Path, data: &[u8]) -> bool {
     named && !data.starts_with(b"\x7fELF")
 }
 
-/// The options that `; run:` comments give (`//` and `#` comments as well). Files they name are looked for next to the source.
+/// The options that `; run:` comments give (`//` and `#` comments as well). A source may come from anywhere: the files it
+/// names are looked for next to it and must lie below its directory, it cannot have files written, and how far it is
+/// trusted is not its to say.
 pub fn launch_line(text: &[u8], path: &Path) -> Result<Option<Run>, String> {
     #[derive(Parser)]
     #[command(no_binary_name = true, disable_help_flag = true)]
@@ -46,12 +49,46 @@ pub fn launch_line(text: &[u8], path: &Path) -> Result<Option<Run>, String> {
         format!("{shown}:{first}: the `run:` line: {what}")
     })?;
     let mut run = line.run;
-    let directory = path.parent().unwrap_or(Path::new(""));
-    run.trap_handler = run.trap_handler.map(|h| h.beside(directory));
-    for arg in run.args.iter_mut().chain(&mut run.trap_memory) {
-        if let Some(file) = arg.strip_prefix("buf:") {
-            *arg = format!("buf:{}", directory.join(file).display());
+    for (option, given) in [
+        ("--dump", !std::mem::take(&mut run.dump).is_empty()),
+        ("--trace", run.trace.take().is_some()),
+        ("--record", run.record.take().is_some()),
+        ("--replay", run.replay.take().is_some()),
+        // What clang may be told to load is code that runs.
+        ("--cflag", !std::mem::take(&mut run.cflag).is_empty()),
+        ("--memory", run.memory.take().is_some()),
+        ("--sandbox", run.sandbox.take().is_some()),
+    ] {
+        if given {
+            crate::output::message(format_args!(
+                "wavemill run: {shown}:{first}: the `run:` line: {option} is ignored: it is for the command line"
+            ));
         }
+    }
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let below = |file: &Path| match lies_below(file, directory) || !file.exists() {
+        true => Ok(()),
+        false => Err(format!(
+            "{shown}:{first}: the `run:` line: {} does not lie below the directory of the source; if it is wanted, \
+             name it on the command line",
+            file.display()
+        )),
+    };
+    run.trap_handler = run.trap_handler.map(|h| h.beside(directory));
+    if let Some(file) = run.trap_handler.as_ref().and_then(|h| h.file()) {
+        below(file)?;
+    }
+    for arg in run.args.iter_mut().chain(&mut run.trap_memory) {
+        let Some((file, at)) = args::file_of(arg) else { continue };
+        let beside = directory.join(file);
+        below(&beside)?;
+        *arg = format!("{}{}{}", &arg[..at], beside.display(), &arg[at + file.len()..]);
+    }
+    for expected in &mut run.expect {
+        let Some((number, file)) = expected.split_once(':') else { continue };
+        let beside = directory.join(file);
+        below(&beside)?;
+        *expected = format!("{number}:{}", beside.display());
     }
     Ok(Some(run))
 }
@@ -83,8 +120,9 @@ pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<
     if clrx::is_source(&text) {
         return container(path, text, gpu);
     }
-    let made = wavemill_compile::source::assemble(&shown, text, gpu)?;
-    eprint!("{}", made.messages);
+    let confine = path.parent().unwrap_or(Path::new(""));
+    let made = wavemill_compile::source::assemble(&shown, text, gpu, Some(confine))?;
+    crate::output::report(made.messages.as_bytes());
     Ok((made.object, made.target))
 }
 
@@ -92,12 +130,14 @@ pub fn assemble(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<
 fn container(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<u8>, Target), String> {
     let shown = path.display().to_string();
     let include_paths = path.parent().map(Path::to_path_buf).into_iter().collect();
-    let output = clrx::assemble(&clrx::Options { include_paths, ..Default::default() }, &shown, text);
+    let confine = Some(path.parent().unwrap_or(Path::new("")).to_path_buf());
+    let output =
+        clrx::assemble(&clrx::Options { include_paths, confine, ..Default::default() }, &shown, text);
     let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
     let Some(binary) = output.binary else {
         return Err(format!("{shown} cannot be assembled\n{messages}"));
     };
-    eprint!("{messages}");
+    crate::output::report(messages.as_bytes());
     let file = File::parse(&binary).map_err(|e| format!("{shown}: {e}"))?;
     let (_, target) = loader::target_of(&file).map_err(|e| format!("{shown}: {e}"))?;
     drop(file);

@@ -12,6 +12,7 @@ mod objects;
 mod print;
 mod run;
 mod sources;
+mod strangers;
 mod teach;
 
 use std::path::PathBuf;

@@ -1,0 +1,7 @@
+//! See `targets/lines.rs`, which `cargo test` runs as well.
+#![no_main]
+
+#[path = "../targets/lines.rs"]
+mod target;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| target::run(data));

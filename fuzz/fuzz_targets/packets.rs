@@ -1,0 +1,7 @@
+//! See `targets/packets.rs`, which `cargo test` runs as well.
+#![no_main]
+
+#[path = "../targets/packets.rs"]
+mod target;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| target::run(data));
