@@ -2,14 +2,14 @@
 //! them share a wave.
 //!
 //! An observer is installed with a launch ([`crate::run::Launch::observers`]), with a queue or with a whole process (crate
-//! `runtime`). What happens inside waves is told to a [`wavemill_wave::observe::Observer`], which a [`DispatchObserver`] may
+//! `runtime`). What happens inside waves is told to a [`wavemill_wave::Observer`], which a [`DispatchObserver`] may
 //! provide; such waves run step by step. Without observers nothing of this costs more than a look at an empty list.
 
 use crate::launch::Plan;
 use std::fmt;
 use std::sync::Arc;
-use wavemill_wave::observe::{Access, Control, Counters, Instruction, Observer};
-use wavemill_wave::{Event, Wave, WaveId};
+use wavemill_wave::observe::{Access, Control, Counters, Instruction};
+use wavemill_wave::{Event, Observer, Wave, WaveId};
 
 /// Is told about dispatches. All methods do nothing unless written; they are called on the threads that run the waves.
 #[allow(unused_variables)] // what the provided methods do not look at

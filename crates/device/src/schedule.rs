@@ -24,8 +24,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
-use wavemill_wave::observe::Observer;
-use wavemill_wave::{Counters, Engine, Event, Fault, Global, GroupShared, Memory, Order, Wave, WaveId};
+use wavemill_wave::{
+    Counters, Engine, Event, Fault, Global, GroupShared, Memory, Observer, Order, Wave, WaveId,
+};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
 const BUDGET: u64 = 16384;

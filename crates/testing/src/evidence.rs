@@ -9,8 +9,8 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 use wavemill_isa::{Enc, Level};
-use wavemill_wave::observe::{Control, Instruction, Observer};
-use wavemill_wave::{Engine, Event, GroupShared, Memory, Wave, mode};
+use wavemill_wave::observe::{Control, Instruction};
+use wavemill_wave::{Engine, Event, GroupShared, Memory, Observer, Wave, mode};
 
 /// The file, and what is there already.
 struct Record {

@@ -1,6 +1,6 @@
 //! Access to guest memory: checked, then raw. The only place that follows guest addresses.
 
-use crate::engine::FaultKind;
+use crate::event::FaultKind;
 use crate::mem::{Memory, RangeCache};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 

@@ -17,7 +17,9 @@
 //! ```
 
 mod clock;
+mod counters;
 pub mod engine;
+mod event;
 pub mod group;
 mod guest;
 pub mod host;
@@ -32,15 +34,17 @@ pub mod state;
 pub mod step;
 mod strip;
 mod trap;
+mod watch;
 
 pub use clock::{Clock, clock};
-pub use engine::{CounterClass, Counters, Engine, Event, Fault, FaultKind};
+pub use counters::{CounterClass, Counters};
+pub use engine::Engine;
+pub use event::{Event, Fault, FaultKind};
 pub use group::{Global, GroupShared, Lds, Order};
 pub use interp::Interp;
 pub use mem::{Bounds, Memory, Range};
-pub use observe::Observer;
 pub use running::Running;
 pub use simd::Simd;
-pub use state::{Shape, Vgpr, Wave, WaveId, mode};
-pub use trap::Watch;
+pub use state::{Observer, Shape, Vgpr, Wave, WaveId, mode};
+pub use watch::Watch;
 pub use wavemill_sem::hwreg;

@@ -1,7 +1,7 @@
 //! Code decoded once: blocks of instructions with their operands resolved against a wave's shape. What an instruction is
 //! and means is crate `sem`'s ([`Inst`], [`Run`]); this module finds them in memory and puts them together.
 
-use crate::engine::{CounterClass, Counters};
+use crate::counters::{CounterClass, Counters};
 use crate::mem::Memory;
 use crate::state::Wave;
 use crate::strip::LaneOps;

@@ -1,11 +1,12 @@
 //! A wavefront's state: registers, masks, mode, and what the hardware knows about it.
 
 use crate::clock::Clock;
-use crate::engine::Counters;
+use crate::counters::Counters;
+use crate::event::Event;
 use crate::group::GroupShared;
 use crate::mem::RangeCache;
-use crate::observe::{Observer, Told};
-use crate::trap::Watch;
+use crate::observe::{self, Access, Control, Instruction, Told};
+use crate::watch::Watch;
 use std::sync::Arc;
 use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
@@ -288,4 +289,54 @@ impl Wave {
         let limit = self.shape.vgprs + self.shape.agprs;
         (index < limit).then(|| &mut self.vgprs[index as usize].0)
     }
+}
+
+/// Is told what happens to waves ([`Wave::observer`]): what checkers, debuggers, tracers and profilers hang on. All methods do nothing unless written; one observer may have waves of several threads.
+#[allow(unused_variables)] // what the provided methods do not look at
+pub trait Observer: Send + Sync {
+    /// The wave runs for the first time.
+    fn wave_started(&self, wave: &Wave) {}
+
+    /// The wave will not run again: [`Event::End`] or [`Event::Fault`].
+    fn wave_ended(&self, wave: &Wave, how: &Event) {}
+
+    /// An instruction is about to run: the wave is as it finds it.
+    fn before(&self, wave: &Wave, instruction: &Instruction) -> Control {
+        Control::Continue
+    }
+
+    /// An instruction has run, and did not fault.
+    fn after(&self, wave: &Wave, instruction: &Instruction) -> Control {
+        Control::Continue
+    }
+
+    /// An access was made, or faulted. Those of an instruction come between [`Self::before`] and [`Self::after`], as they
+    /// are made: lane by lane, and of several parts where an instruction has several.
+    fn access(&self, wave: &Wave, access: &Access) -> Control {
+        Control::Continue
+    }
+
+    /// An instruction raised counters of operations under way.
+    fn counters_raised(&self, wave: &Wave, instruction: &Instruction, by: observe::Counters) {}
+
+    /// S_WAITCNT waited until each counter was at most this.
+    fn waited(&self, wave: &Wave, instruction: &Instruction, until: observe::Counters) {}
+
+    /// The wave came to a barrier.
+    fn barrier_reached(&self, wave: &Wave) {}
+
+    /// The wave goes on behind a barrier.
+    fn barrier_released(&self, wave: &Wave) {}
+
+    /// An instruction raised exceptions, as bits of TRAPSTS, whether they trap or not.
+    fn exception(&self, wave: &Wave, instruction: &Instruction, trapsts: u32) {}
+
+    /// The wave enters its trap handler, whose first instruction is at its PC, or leaves the trap to the machine.
+    fn trap(&self, wave: &Wave, instruction: &Instruction) {}
+
+    /// S_SENDMSG and S_SENDMSGHALT, with M0.
+    fn message(&self, wave: &Wave, instruction: &Instruction, message: u16, m0: u32) {}
+
+    /// The engine returns, whatever the reason: the last thing an observer hears of a run.
+    fn stopped(&self, wave: &Wave, event: &Event) {}
 }

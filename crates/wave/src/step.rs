@@ -2,7 +2,7 @@
 //! observers are told. Engines that run whole blocks come here when something of it matters ([`Wave::single_steps`]) or
 //! happens.
 
-use crate::engine::{Event, Fault};
+use crate::event::{Event, Fault};
 use crate::observe::{Coherence, Control, Counters, Instruction, Told};
 use crate::program::{self, Inst, Run};
 use crate::running::Running;

@@ -16,6 +16,7 @@ mod operand;
 mod register;
 mod salu;
 mod special;
+mod swizzle;
 mod valu;
 
 use crate::expr::{BinOp, Expr, Op as ExprOp, Variant};

@@ -3,7 +3,7 @@
 //! They may come in any order. Which ones an instruction takes is for its encoding to say ([`Set`]); a word that is no
 //! modifier of the instruction is read as an operand.
 
-use super::special;
+use super::swizzle;
 use crate::lex::Tok;
 use crate::names;
 use crate::parser::Parser;
@@ -263,7 +263,7 @@ impl Mods {
             Mod::Offset | Mod::Offset0 | Mod::Offset1 => {
                 let value = if m == Mod::Offset && p.lex.word() == b"swizzle" {
                     self.swizzled = true;
-                    special::swizzle(p)?
+                    swizzle::parse(p)?
                 } else {
                     p.absolute()?
                 };

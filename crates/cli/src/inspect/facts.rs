@@ -1,11 +1,11 @@
-//! What there is to say about a kernel, from its descriptor and its metadata; and relocations with their names.
+//! What there is to say about a kernel, from its descriptor and its metadata; relocations with their names; what symbols and files are called.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use wavemill_isa::target::{self, Level, Processor};
 use wavemill_object::limits::{Limiter, Limits, MAX_WORKGROUP_SIZE};
 use wavemill_object::metadata;
-use wavemill_object::read::{Error, File, Kernel, KernelForm, Relocation, Symbol};
+use wavemill_object::read::{Error, File, Kernel, KernelForm, Kind, Relocation, Symbol};
 
 /// A kernel.
 pub struct Facts<'k, 'a> {
@@ -166,4 +166,40 @@ pub(super) fn relocations<'a>(file: &File<'a>) -> Result<Vec<(&'a str, Vec<Reloc
     all.push(("", named(file.dynamic_relocations()?, &file.dynamic_symbols()?)));
     all.retain(|(_, relocations)| !relocations.is_empty());
     Ok(all)
+}
+
+/// What a kind of file is called.
+pub fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Relocatable => "relocatable",
+        Kind::Shared => "shared",
+        Kind::Executable => "executable",
+        Kind::Other(_) => "other",
+    }
+}
+
+/// What a symbol's binding is called.
+pub fn binding_name(binding: u8) -> &'static str {
+    match binding {
+        0 => "local",
+        1 => "global",
+        2 => "weak",
+        _ => "other",
+    }
+}
+
+/// What a symbol's visibility is called.
+pub fn visibility_name(other: u8) -> &'static str {
+    ["default", "internal", "hidden", "protected"][usize::from(other & 3)]
+}
+
+/// Where a symbol is.
+pub fn home(file: &File<'_>, symbol: &Symbol<'_>) -> String {
+    match symbol.section {
+        0 => "undefined".into(),
+        0xff00 => "LDS".into(),
+        0xfff1 => "absolute".into(),
+        0xfff2 => "common".into(),
+        n => file.sections.get(n as usize).map_or_else(|| n.to_string(), |s| s.name.to_string()),
+    }
 }

@@ -5,7 +5,7 @@ use super::{Parts, Subject, debug};
 use crate::json::{Json, Scalar};
 use std::io::Write;
 use wavemill_isa::target::Processor;
-use wavemill_object::read::{Error, File, KernelForm, Kind, symbol_type_name};
+use wavemill_object::read::{Error, File, KernelForm, symbol_type_name};
 use wavemill_object::target_id::Setting;
 use wavemill_object::{descriptor, kernel_code, metadata};
 
@@ -31,7 +31,7 @@ pub(super) fn write<W: Write>(subject: &Subject<'_>, parts: Parts, json: &mut Js
         j.field("xnack", id.as_ref().map(|i| setting(i.xnack)));
         j.field("sramecc", id.as_ref().map(|i| setting(i.sramecc)));
         j.field("version", u32::from(file.version()));
-        j.field("kind", kind_name(file.kind));
+        j.field("kind", facts::kind_name(file.kind));
         j.field("os", file.os().name());
         j.field("os_abi", u32::from(file.os_abi));
         j.field("abi_version", u32::from(file.abi_version));
@@ -104,15 +104,6 @@ fn setting(setting: Setting) -> &'static str {
         Setting::Any => "any",
         Setting::Off => "off",
         Setting::On => "on",
-    }
-}
-
-pub(super) fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Relocatable => "relocatable",
-        Kind::Shared => "shared",
-        Kind::Executable => "executable",
-        Kind::Other(_) => "other",
     }
 }
 
@@ -269,10 +260,10 @@ fn symbols<W: Write>(file: &File<'_>, j: &mut Json<W>) {
                 j.field("value", s.value);
                 j.field("size", s.size);
                 j.field("type", &*symbol_type_name(s.ty));
-                j.field("binding", super::text::binding_name(s.binding));
-                j.field("visibility", super::text::visibility_name(s.other));
+                j.field("binding", facts::binding_name(s.binding));
+                j.field("visibility", facts::visibility_name(s.other));
                 j.field("section_number", s.section);
-                j.field("section", super::text::home(file, s).as_str());
+                j.field("section", facts::home(file, s).as_str());
             });
         }
     });

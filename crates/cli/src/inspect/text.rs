@@ -2,14 +2,13 @@
 
 use super::debug;
 use super::facts::{self, Facts};
-use super::json::kind_name;
 use super::{Parts, Subject};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use wavemill_isa::target::Processor;
 use wavemill_object::limits::Limiter;
 use wavemill_object::metadata::to_yaml;
-use wavemill_object::read::{Error, File, KernelForm, Kind, Symbol, symbol_type_name};
+use wavemill_object::read::{Error, File, KernelForm, Kind, symbol_type_name};
 use wavemill_object::target_id::Setting;
 use wavemill_object::{descriptor, kernel_code};
 
@@ -83,7 +82,7 @@ fn header(subject: &Subject<'_>, out: &mut String) -> Result<(), Error> {
         Kind::Relocatable if file.is_finalized() => "finalized",
         Kind::Relocatable => "relocatable, to be linked",
         Kind::Shared => "linked",
-        other => kind_name(other),
+        other => facts::kind_name(other),
     };
     let processor = id.as_ref().map_or("a processor that it does not name", |i| i.processor.as_str());
     let _ = writeln!(out, "{}: AMD GPU code object{version} for {processor}, {form}", subject.name);
@@ -306,30 +305,6 @@ fn notes(file: &File<'_>, details: bool, out: &mut String) -> Result<(), Error> 
     Ok(())
 }
 
-pub(super) fn binding_name(binding: u8) -> &'static str {
-    match binding {
-        0 => "local",
-        1 => "global",
-        2 => "weak",
-        _ => "other",
-    }
-}
-
-pub(super) fn visibility_name(other: u8) -> &'static str {
-    ["default", "internal", "hidden", "protected"][usize::from(other & 3)]
-}
-
-/// Where a symbol is.
-pub(super) fn home(file: &File<'_>, symbol: &Symbol<'_>) -> String {
-    match symbol.section {
-        0 => "undefined".into(),
-        0xff00 => "LDS".into(),
-        0xfff1 => "absolute".into(),
-        0xfff2 => "common".into(),
-        n => file.sections.get(n as usize).map_or_else(|| n.to_string(), |s| s.name.to_string()),
-    }
-}
-
 fn symbols(file: &File<'_>, out: &mut String) {
     let shown: Vec<_> = file.symbols.iter().skip(1).filter(|s| !s.name.is_empty()).collect();
     if shown.is_empty() {
@@ -347,9 +322,9 @@ fn symbols(file: &File<'_>, out: &mut String) {
             s.value,
             s.size,
             symbol_type_name(s.ty),
-            binding_name(s.binding),
-            visibility_name(s.other),
-            home(file, s),
+            facts::binding_name(s.binding),
+            facts::visibility_name(s.other),
+            facts::home(file, s),
             s.name
         );
     }

@@ -8,8 +8,8 @@ use wavemill_device::hold::{Controller, HoldReason, WaveState};
 use wavemill_device::kernarg::Value;
 use wavemill_device::run::Launch;
 use wavemill_isa::Target;
-use wavemill_wave::observe::{Control, Instruction, Observer};
-use wavemill_wave::{Event, Wave, WaveId};
+use wavemill_wave::observe::{Control, Instruction};
+use wavemill_wave::{Event, Observer, Wave, WaveId};
 
 const LONG: Duration = Duration::from_secs(60);
 

@@ -6,8 +6,8 @@ use wavemill_device::launch::Plan;
 use wavemill_device::observe::{DispatchObserver, Observers};
 use wavemill_device::run::Launch;
 use wavemill_isa::Target;
-use wavemill_wave::observe::{Control, Instruction, Observer};
-use wavemill_wave::{Wave, WaveId};
+use wavemill_wave::observe::{Control, Instruction};
+use wavemill_wave::{Observer, Wave, WaveId};
 
 /// Work-groups with a barrier.
 fn program() -> Vec<u8> {

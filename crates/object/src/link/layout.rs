@@ -1,9 +1,9 @@
 //! Output sections, their order and their addresses.
 
+use super::lookup::{gnu_buckets, gnu_hash};
 use super::merge::{self, Kind};
-use super::relocate::Relocations;
 use super::resolve::Globals;
-use super::{Error, Object, Strip, output};
+use super::{Error, Object, Strip};
 use crate::elf::{
     SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE,
     SHF_STRINGS, SHF_WRITE, SHN_ABS, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE,
@@ -326,11 +326,9 @@ impl Layout {
         &mut self.sections[now]
     }
 
-    /// Decides order, sizes and addresses.
-    pub fn finish(&mut self, objects: &[Object<'_>], symbols: &Globals<'_>, relocations: &Relocations) {
-        self.dynamic_symbols(symbols);
-        let sizes = output::sizes(objects, symbols, self, relocations);
-        for (id, size) in sizes {
+    /// Decides order and addresses, when the sizes of the sections that the linker makes are known.
+    pub fn finish(&mut self, sizes: &[(usize, u64)]) {
+        for &(id, size) in sizes {
             self.sections[id].size = size;
         }
         let ids = self.ids;
@@ -367,14 +365,14 @@ impl Layout {
         self.addresses();
     }
 
-    /// What other code objects can see, in the order that the hash table wants: undefined ones first.
-    fn dynamic_symbols(&mut self, symbols: &Globals<'_>) {
+    /// Decides what other code objects can see, in the order that the hash table wants: undefined ones first.
+    pub fn order_dynamic_symbols(&mut self, symbols: &Globals<'_>) {
         let visible = |i: &usize| !symbols.all[*i].is_local();
         let all: Vec<usize> = (0..symbols.all.len()).filter(visible).collect();
         let (undefined, mut defined): (Vec<usize>, Vec<usize>) =
             all.into_iter().partition(|&i| !symbols.all[i].is_defined());
-        let buckets = output::gnu_buckets(defined.len());
-        defined.sort_by_key(|&i| output::gnu_hash(symbols.all[i].name) % buckets);
+        let buckets = gnu_buckets(defined.len());
+        defined.sort_by_key(|&i| gnu_hash(symbols.all[i].name) % buckets);
         self.dynamic_symbols = undefined.into_iter().chain(defined).collect();
     }
 

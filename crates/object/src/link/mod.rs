@@ -7,6 +7,7 @@
 
 mod hash;
 mod layout;
+mod lookup;
 mod merge;
 mod output;
 mod relocate;
@@ -122,11 +123,12 @@ pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Erro
         objects.iter_mut().for_each(drop_debug);
     }
     let mut layout = layout::Layout::new(&mut objects, &symbols, options.strip, &mut errors);
-    let relocations = relocate::scan(&objects, &symbols, &mut layout, &mut errors);
+    let relocations = relocate::scan(&objects, &symbols, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
     }
-    layout.finish(&objects, &symbols, &relocations);
+    layout.order_dynamic_symbols(&symbols);
+    layout.finish(&output::sizes(&objects, &symbols, &layout, &relocations));
     let bytes = output::write(&objects, &symbols, &layout, relocations, header, &mut errors);
     if errors.is_empty() { Ok(bytes) } else { Err(errors) }
 }

@@ -1,6 +1,7 @@
 //! The output file's contents: symbol tables, hash tables, dynamic section, relocated words, headers.
 
 use super::layout::{Layout, Section, Segment, binding};
+use super::lookup::{bloom_words, gnu_buckets, gnu_hash, sysv_hash};
 use super::relocate::{Dynamic, Relocations, Target, is_preemptible, tombstone};
 use super::resolve::Globals;
 use super::{Error, Header, Object};
@@ -12,30 +13,6 @@ const BLOOM_SHIFT: u32 = 26;
 
 /// What the linker adds to `.comment`.
 const PRODUCER: &str = concat!("Linker: Wavemill ", env!("CARGO_PKG_VERSION"));
-
-/// The GNU hash of a name.
-pub(super) fn gnu_hash(name: &str) -> u32 {
-    name.bytes().fold(5381, |h: u32, b| h.wrapping_mul(33).wrapping_add(b.into()))
-}
-
-/// Buckets of the GNU hash table: one for four symbols.
-pub(super) fn gnu_buckets(symbols: usize) -> u32 {
-    (symbols / 4).max(1) as u32
-}
-
-fn bloom_words(symbols: usize) -> usize {
-    // The power of two above the number of words that 12 bits a symbol take.
-    if symbols == 0 { 1 } else { (symbols * 12 / 64 + 1).next_power_of_two() }
-}
-
-/// The hash of the older table.
-fn sysv_hash(name: &str) -> u32 {
-    name.bytes().fold(0, |h: u32, b| {
-        let h = (h << 4).wrapping_add(b.into());
-        let top = h & 0xf000_0000;
-        (h ^ (top >> 24)) & !top
-    })
-}
 
 /// A string table without sharing of endings; equal strings share.
 struct Strings<'a> {
@@ -139,8 +116,8 @@ pub(super) fn sizes(
     names_by_age(&rows, objects, symbols, &mut strtab);
     let relas = relocations.dynamic.len() as u64;
     let mut shstrtab = Strings::new();
-    let names = layout.sections.iter().enumerate().filter(|&(i, s)| match i {
-        i if i == ids.got => s.size != 0,
+    let names = layout.sections.iter().enumerate().filter(|&(i, _)| match i {
+        i if i == ids.got => !relocations.got.is_empty(),
         i if i == ids.rela_dyn => relas != 0,
         i => !layout.is_stripped(i),
     });
@@ -150,6 +127,7 @@ pub(super) fn sizes(
         (ids.gnu_hash, gnu),
         (ids.hash, 4 * (2 + 2 * (dynamic + 1))),
         (ids.dynstr, dynstr.bytes.len() as u64),
+        (ids.got, 8 * relocations.got.len() as u64),
         (ids.rela_dyn, 24 * relas),
         (ids.dynamic, 16 * dynamic_tags(relas != 0)),
         (ids.symtab, 24 * (rows.len() as u64 + 1)),

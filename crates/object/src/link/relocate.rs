@@ -1,6 +1,5 @@
 //! What relocations ask for: entries of the global offset table, work for the loader, words to fill in.
 
-use super::layout::Layout;
 use super::resolve::Globals;
 use super::{Error, Object};
 use crate::elf::{self, SHF_ALLOC, SHF_WRITE, reloc_type};
@@ -100,12 +99,7 @@ pub(super) fn tombstone(
 }
 
 /// Goes through the relocations of all sections.
-pub(super) fn scan(
-    objects: &[Object<'_>],
-    symbols: &Globals<'_>,
-    layout: &mut Layout,
-    errors: &mut Vec<Error>,
-) -> Relocations {
+pub(super) fn scan(objects: &[Object<'_>], symbols: &Globals<'_>, errors: &mut Vec<Error>) -> Relocations {
     let mut all = Relocations::default();
     for (number, object) in objects.iter().enumerate() {
         for (index, section) in object.file.sections.iter().enumerate() {
@@ -153,8 +147,6 @@ pub(super) fn scan(
             }
         }
     }
-    let got = layout.ids.got;
-    layout.sections[got].size = 8 * all.got.len() as u64;
     all
 }
 

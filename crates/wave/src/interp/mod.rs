@@ -10,7 +10,8 @@ mod matrix;
 pub(crate) mod quick;
 mod valu;
 
-use crate::engine::{Engine, Event, Fault, FaultKind};
+use crate::engine::Engine;
+use crate::event::{Event, Fault, FaultKind};
 use crate::group::GroupShared;
 use crate::host::{self, Gone};
 use crate::mem::Memory;

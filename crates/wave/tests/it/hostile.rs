@@ -2,7 +2,7 @@
 
 use crate::harness::{assemble, target};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use wavemill_wave::engine::FaultKind;
+use wavemill_wave::FaultKind;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
 
 const PAGE: usize = 4096;

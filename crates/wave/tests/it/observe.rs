@@ -4,8 +4,8 @@
 use crate::harness::{Machine, engines, target};
 use std::sync::{Arc, Mutex};
 use wavemill_sem::atomic::Atomic;
-use wavemill_wave::observe::{Access, Control, Counters, Instruction, Kind, Observer, Space};
-use wavemill_wave::{Engine, Event, FaultKind, GroupShared, Interp, Memory, Simd, Wave, WaveId};
+use wavemill_wave::observe::{Access, Control, Counters, Instruction, Kind, Space};
+use wavemill_wave::{Engine, Event, FaultKind, GroupShared, Interp, Memory, Observer, Simd, Wave, WaveId};
 
 /// Writes down what it is told, addresses from that of a buffer or of the code on.
 #[derive(Default)]
