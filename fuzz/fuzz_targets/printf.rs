@@ -1,14 +1,7 @@
-//! Any records and any format strings are printed or explained: no panic, no hang. Format strings are lines up to a zero
-//! byte; the records follow.
+//! See `targets/printf.rs`, which `cargo test` runs as well.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use wavemill_console::printf::Printer;
-use wavemill_console::printf::records::{Formats, print_records};
+#[path = "../targets/printf.rs"]
+mod target;
 
-fuzz_target!(|data: &[u8]| {
-    let end = data.iter().position(|b| *b == 0).unwrap_or(data.len());
-    let Ok(text) = std::str::from_utf8(&data[..end]) else { return };
-    let Ok(formats) = Formats::new(text.lines()) else { return };
-    print_records(data.get(end + 1..).unwrap_or(&[]), &formats, &Printer::default());
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| target::run(data));

@@ -97,12 +97,14 @@ impl Objdump {
         mut notes: Option<&mut Notes<'_>>,
         sink: &mut dyn Write,
     ) -> std::io::Result<()> {
-        let Part { name, base, code, labels, symbolize } = *part;
+        let Part { name, base, labels, symbolize, .. } = *part;
+        // Bytes after the last address have none to be shown at.
+        let code = &part.code[..part.code.len().min(usize::try_from(u64::MAX - base).unwrap_or(usize::MAX))];
         let out = &mut Vec::with_capacity(2 * FLUSH);
         out.extend_from_slice(b"\nDisassembly of section ");
         out.extend_from_slice(name.as_bytes());
         out.extend_from_slice(b":\n");
-        let end = base.saturating_add(code.len() as u64);
+        let end = base + code.len() as u64;
         let inside = labels.iter().filter(|l| l.address >= base && l.address < end);
         let mut starts: Vec<Start<'_>> = Vec::new();
         for label in inside {
@@ -207,7 +209,7 @@ impl Objdump {
                     }
                     Err(_) => 4,
                 };
-                address += length;
+                address = address.saturating_add(length);
             }
         }
         targets.sort_unstable();
@@ -278,7 +280,7 @@ impl Objdump {
                 }
             };
             out.push(b'\n');
-            let after = address + len as u64;
+            let after = address.saturating_add(len as u64);
             if let Some(notes) = &mut notes {
                 notes(Beside::After(address..after), out);
             }

@@ -108,3 +108,30 @@ fn a_confined_source_reads_below_its_directory_only() {
         }
     }
 }
+
+#[test]
+fn sections_at_the_end_of_addresses_are_shown() {
+    use wavemill_asm::objdump::{Objdump, Part};
+    let objdump = Objdump::new(Target::new(processor("gfx900").unwrap()), 5);
+    // s_branch to itself and s_endpgm, of which the last bytes have no address.
+    let code: Vec<u8> = [0xbf82_ffffu32, 0xbf81_0000].iter().flat_map(|w| w.to_le_bytes()).collect();
+    for short in 0..16 {
+        let base = u64::MAX - short;
+        let part = Part { name: ".text", base, code: &code, labels: &[], symbolize: true };
+        let mut text = Vec::new();
+        objdump.section(&part, None, &mut text).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert_eq!(text.contains("s_branch"), short >= 4, "{base:#x}: {text}");
+        assert_eq!(text.contains("s_endpgm"), short >= 8, "{base:#x}: {text}");
+    }
+}
+
+#[test]
+fn a_sign_before_a_float_is_no_exponent() {
+    use wavemill_asm::clrx;
+    for number in ["+1.0", "+", "-", "--1.0", "1e+", "0x+1p1"] {
+        let text = format!(".amdcl2\n.gpu Fiji\n.64bit\n.kernel k\n.config\n.text\n.float {number}\n");
+        let output = clrx::assemble(&clrx::Options::default(), "k.s", text.into_bytes());
+        assert!(output.binary.is_some() || !output.render_diagnostics().is_empty(), "{number}");
+    }
+}

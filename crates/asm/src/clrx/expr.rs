@@ -318,7 +318,7 @@ pub(super) fn float<'t>(c: &Cursor<'t>) -> Option<(&'t str, Option<u8>, usize)> 
             b'.' if !point && !exponent => point = true,
             b'e' | b'E' if !hex && !exponent && digits > 0 => exponent = true,
             b'p' | b'P' if hex && !exponent => exponent = true,
-            b'+' | b'-' if matches!(rest.get(i - 1), Some(b'e' | b'E' | b'p' | b'P')) && exponent => {}
+            b'+' | b'-' if exponent && matches!(rest[i - 1], b'e' | b'E' | b'p' | b'P') => {}
             _ => break,
         }
         i += 1;
