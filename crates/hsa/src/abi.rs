@@ -325,3 +325,30 @@ handles! {
     /// `hsa_loaded_code_object_t`.
     LoadedHandle;
 }
+
+/// Copies memory of the program; false when some of it is not there.
+pub fn copy_host(to: u64, from: u64, size: usize) -> bool {
+    // SAFETY: the program promises that both ranges are its own or were allocated by the runtime. Waves may access
+    // them at the same time, which the program has to prevent as with a GPU. A copy that is given up leaves nothing
+    // behind but bytes.
+    unsafe { wavemill_wave::host::guarded(|| std::ptr::copy(from as *const u8, to as *mut u8, size)) }.is_ok()
+}
+
+/// `hsa_amd_event_t` with its only kind of content.
+#[repr(C)]
+pub struct Event {
+    /// What happened: 0, a memory fault.
+    pub kind: u32,
+    /// Whose it is.
+    pub agent: Agent,
+    /// The address.
+    pub address: u64,
+    /// Why, as bits.
+    pub reasons: u32,
+}
+
+/// Told about events.
+pub type Handler = extern "C" fn(*const Event, Data) -> Status;
+
+/// Told when memory is freed.
+pub type Deallocated = extern "C" fn(u64, Data);

@@ -1,7 +1,7 @@
 //! Agents: the host and the GPUs, their instruction sets, caches and wavefronts.
 
 use crate::abi::*;
-use crate::queue::{MAX_QUEUES, queue_sizes};
+use crate::limits::{MAX_QUEUES, image_limit, queue_sizes};
 use crate::runtime::{Runtime, agent_handle, runtime};
 use std::sync::PoisonError;
 use wavemill_isa::Target;
@@ -158,7 +158,7 @@ fn gpu_info(runtime: &Runtime, gpu: &Gpu, attribute: u32, value: Any) -> Result 
         0xa013 => value.set(false),
         0xa015 => value.set((profile.memory << 20).saturating_sub(runtime.system.heap.used(gpu.index + 1))),
         0xa016 => value.set(u64::from(gpu.device.target().level().real_time_mhz()) * 1_000_000),
-        _ => crate::amd::image::image_limit(attribute, value),
+        _ => image_limit(attribute, value),
     }
 }
 

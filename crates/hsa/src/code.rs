@@ -28,7 +28,7 @@ pub fn source(address: u64, size: usize) -> Result<Source> {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
     let mut bytes = vec![0; size];
-    crate::memory::copy_host(bytes.as_mut_ptr() as u64, address, size);
+    copy_host(bytes.as_mut_ptr() as u64, address, size);
     Ok(Source { bytes, address })
 }
 

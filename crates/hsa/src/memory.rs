@@ -2,34 +2,10 @@
 
 use crate::abi::*;
 use crate::pool;
-use crate::runtime::{Runtime, runtime};
+use crate::runtime::runtime;
+use crate::transfer::{copy, within};
 use std::ffi::c_void;
 use wavemill_runtime::maps;
-use wavemill_runtime::observe::{HostEvent, tell};
-
-/// Does memory of ours end before the last byte? What is not ours is the program's own, and its business.
-pub fn within(runtime: &Runtime, address: u64, size: usize) -> Result {
-    let Some(info) = runtime.system.heap.find(address) else { return Ok(()) };
-    // Locked memory may be named by either of its addresses.
-    let base = if address.wrapping_sub(info.start) < info.len { info.start } else { info.host };
-    let fits = (address - base).checked_add(size as u64).is_some_and(|end| end <= info.len);
-    if fits { Ok(()) } else { Err(Status::ERROR_INVALID_ARGUMENT) }
-}
-
-/// Copies memory as `memmove` does, between addresses of the program or of GPUs; false when some of it is not there.
-pub fn copy(to: u64, from: u64, size: usize) -> bool {
-    let host = |address| runtime().map_or(address, |r| r.system.heap.host_address(address));
-    tell(HostEvent::Copied { to, from, bytes: size as u64 });
-    copy_host(host(to), host(from), size)
-}
-
-/// Copies memory of the program; false when some of it is not there.
-pub fn copy_host(to: u64, from: u64, size: usize) -> bool {
-    // SAFETY: the program promises that both ranges are its own or were allocated by the runtime. Waves may access
-    // them at the same time, which the program has to prevent as with a GPU. A copy that is given up leaves nothing
-    // behind but bytes.
-    unsafe { wavemill_wave::host::guarded(|| std::ptr::copy(from as *const u8, to as *mut u8, size)) }.is_ok()
-}
 
 api! {
     /// Allocates memory that all GPUs may access if it is the host's.

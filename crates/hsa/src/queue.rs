@@ -1,6 +1,7 @@
 //! Queues.
 
 use crate::abi::*;
+
 use crate::runtime::{queue, runtime, signal};
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -10,17 +11,9 @@ use wavemill_device::fault::Report;
 use wavemill_device::schedule::Cause;
 use wavemill_runtime::packet::QueueError;
 use wavemill_runtime::processor::QueueRequest;
-use wavemill_runtime::queue::{MAX_SIZE, MIN_SIZE, QueueRef};
+use wavemill_runtime::queue::{MAX_SIZE, QueueRef};
 use wavemill_runtime::turns;
 use wavemill_wave::FaultKind;
-
-/// Queues that a program may make of each GPU.
-pub const MAX_QUEUES: u32 = 128;
-
-/// Fewest and most packets of a queue.
-pub fn queue_sizes() -> (u32, u32) {
-    (MIN_SIZE, MAX_SIZE)
-}
 
 /// The status that tells a program about a fault.
 fn fault_status(report: &Report) -> Status {

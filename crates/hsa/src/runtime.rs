@@ -1,8 +1,6 @@
 //! The state between `hsa_init` and `hsa_shut_down`, and how handles are looked up in it.
 
 use crate::abi::*;
-use crate::amd::event::Handler;
-use crate::amd::memory::Deallocated;
 use memmap2::{MmapOptions, MmapRaw};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -76,7 +74,7 @@ impl OldCodeObject {
     pub fn new(source: &Source) -> Result<OldCodeObject> {
         let map = MmapOptions::new().len(source.bytes.len()).map_anon();
         let map = MmapRaw::from(map.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?);
-        crate::memory::copy_host(map.as_mut_ptr() as u64, source.bytes.as_ptr() as u64, source.bytes.len());
+        copy_host(map.as_mut_ptr() as u64, source.bytes.as_ptr() as u64, source.bytes.len());
         Ok(OldCodeObject { map, address: source.address })
     }
 
@@ -88,7 +86,7 @@ impl OldCodeObject {
     /// The bytes as they are now.
     pub fn source(&self) -> Source {
         let mut bytes = vec![0; self.map.len()];
-        crate::memory::copy_host(bytes.as_mut_ptr() as u64, self.handle(), bytes.len());
+        copy_host(bytes.as_mut_ptr() as u64, self.handle(), bytes.len());
         Source { bytes, address: self.address }
     }
 }

@@ -113,7 +113,7 @@ api! {
         if address == 0 {
             return Err(Status::ERROR_OUT_OF_RESOURCES);
         }
-        crate::memory::copy_host(address, source.bytes.as_ptr() as u64, source.bytes.len());
+        copy_host(address, source.bytes.as_ptr() as u64, source.bytes.len());
         size.set(source.bytes.len())
     }
 

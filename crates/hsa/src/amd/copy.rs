@@ -2,8 +2,8 @@
 
 use crate::abi::*;
 use crate::agent::Dim3;
-use crate::memory::{copy, within};
 use crate::runtime::{Runtime, runtime, signal};
+use crate::transfer::{copy, within};
 use wavemill_runtime::signal::{Condition, Signal, Wanted, now};
 
 /// `hsa_pitched_ptr_t`.

@@ -9,24 +9,12 @@ use wavemill_runtime::packet::QueueError;
 use wavemill_runtime::queue::QueueRef;
 use wavemill_wave::FaultKind;
 
-/// `hsa_amd_event_t` with its only kind of content.
-#[repr(C)]
-pub struct Event {
-    kind: u32,
-    agent: Agent,
-    address: u64,
-    reasons: u32,
-}
-
 /// `HSA_AMD_MEMORY_FAULT_*`.
 mod reason {
     pub const NOT_PRESENT: u32 = 1;
     pub const READ_ONLY: u32 = 2;
     pub const NO_EXECUTE: u32 = 4;
 }
-
-/// Told about events.
-pub type Handler = extern "C" fn(*const Event, Data) -> Status;
 
 /// Tells the program about a memory fault; true when somebody has dealt with it.
 pub fn memory_fault(at: QueueRef, error: &QueueError) -> bool {

@@ -4,7 +4,7 @@
 //! linear, whatever a program asks for.
 
 use crate::abi::*;
-use crate::memory::copy_host;
+use crate::limits::image_limit;
 use crate::runtime::runtime;
 use std::sync::Arc;
 use wavemill_device::image::format::Channels;
@@ -457,28 +457,6 @@ api! {
     /// Compiles an HSAIL program.
     fn hsa_ext_program_finalize() -> Status {
         no_program()
-    }
-}
-
-/// Sizes of images. These are the address units' limits, which AMD's runtime tells for MI200 as well, though it has no
-/// instructions for images: HIP lets programs allocate pitched memory only where they are not 0.
-pub fn image_limit(attribute: u32, value: Any) -> Result {
-    const WIDTH: u32 = 16384;
-    const LAYERS: u32 = 8192;
-    match attribute {
-        // 1D, arrays of 1D, 1D buffers; 2D and its like; 3D.
-        0x3000 | 0x3001 => value.set(WIDTH),
-        0x3002 => value.set(65536u32),
-        0x3003..=0x3006 => value.set([WIDTH; 2]),
-        0x3007 => value.set([WIDTH, WIDTH, LAYERS]),
-        0x3008 => value.set(LAYERS),
-        // Images to read, to write, samplers.
-        0x3009 => value.set(128u32),
-        0x300a => value.set(64u32),
-        0x300b => value.set(16u32),
-        // Rows of pitched memory start at multiples of this.
-        0x300c => value.set(256u32),
-        _ => Err(Status::ERROR_INVALID_ARGUMENT),
     }
 }
 

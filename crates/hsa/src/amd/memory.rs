@@ -39,9 +39,6 @@ struct LinkInfo {
 const LINK_PCIE: u32 = 2;
 const LINK_XGMI: u32 = 4;
 
-/// Told when memory is freed.
-pub type Deallocated = extern "C" fn(u64, Data);
-
 /// Frees memory, after having told whoever wants to know.
 pub fn free(runtime: &Runtime, address: u64) -> Result {
     let info = runtime.system.heap.find(address).filter(|i| i.start == address && i.origin != Origin::Locked);

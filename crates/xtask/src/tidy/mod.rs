@@ -12,9 +12,6 @@ use std::path::{Path, PathBuf};
 /// Lines a module may have.
 const MOST_LINES: usize = 900;
 
-/// Cycles between modules that are known and wait for being untied, as `crate: module, module, …`. The list only shrinks.
-const KNOWN_CYCLES: &[&str] = &["hsa: agent, amd, code, extension, memory, pool, queue, runtime, signal"];
-
 /// Checks the repository; says all that is wrong.
 pub fn run(root: &Path) -> Result<(), String> {
     let wrong = check(root)?;
@@ -65,32 +62,14 @@ fn check(root: &Path) -> Result<Vec<String>, String> {
         }
         wrong.extend(cycles(name, &file)?);
     }
-    wrong.extend(stale_cycles(root)?);
     Ok(wrong)
 }
 
-/// A crate's cycles that are not known.
+/// A crate's cycles.
 fn cycles(name: &str, root_file: &Path) -> Result<Vec<String>, String> {
     let found = modules::Modules::read(root_file)?.cycles();
     let lines = found.iter().map(|group| format!("{name}: {}", group.join(", ")));
-    let new = lines.filter(|line| !KNOWN_CYCLES.contains(&line.as_str()));
-    Ok(new.map(|line| format!("modules use each other in a circle: {line}")).collect())
-}
-
-/// Known cycles that are gone, or have changed.
-fn stale_cycles(root: &Path) -> Result<Vec<String>, String> {
-    let mut wrong = Vec::new();
-    for known in KNOWN_CYCLES {
-        let name = known.split(':').next().unwrap_or_default();
-        let found = match modules::root_file(&root.join("crates").join(name)) {
-            Some(file) => modules::Modules::read(&file)?.cycles(),
-            None => Vec::new(),
-        };
-        if !found.iter().any(|group| format!("{name}: {}", group.join(", ")) == *known) {
-            wrong.push(format!("crates/xtask/src/tidy: there is no circle `{known}` any more"));
-        }
-    }
-    Ok(wrong)
+    Ok(lines.map(|line| format!("modules use each other in a circle: {line}")).collect())
 }
 
 /// What must not be in a file at all; returns the first line of unsafe code.
