@@ -11,6 +11,7 @@ use wavemill_sem::atomic::Rmw;
 use wavemill_sem::bus::{At, Bus, FaultKind, Kind, Space};
 use wavemill_sem::gws::Request;
 use wavemill_sem::hwreg::trapsts;
+use wavemill_sem::operand::Src;
 use wavemill_sem::ordered::Count;
 use wavemill_sem::state::{Allocation, Apertures, State};
 use wavemill_sem::trap::Cause;
@@ -199,6 +200,18 @@ impl Running<'_> {
 }
 
 impl Bus for Running<'_> {
+    /// As provided, with codes that are known to be below 128.
+    #[inline]
+    fn source(&mut self, src: Src, bits: u8) -> u64 {
+        match src {
+            Src::Const(n) => n,
+            Src::Sgpr(code) if bits == 64 => self.wave.sgpr64(code as u32),
+            Src::Sgpr(code) => self.wave.sgprs[code as usize & 127] as u64,
+            Src::Special(special) => self.special(special),
+            Src::Vgpr(_) | Src::None => 0,
+        }
+    }
+
     #[inline]
     fn read(&mut self, at: At, bytes: u8) -> Result<u32, FaultKind> {
         // SAFETY: checked.

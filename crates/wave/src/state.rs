@@ -203,11 +203,13 @@ impl Wave {
     }
 
     /// A scalar register by operand code (0 is s0, 106 VCC_LO, 124 M0, 126 EXEC_LO). Codes above 127 read as 0.
+    #[inline]
     pub fn sgpr(&self, code: u32) -> u32 {
         self.sgprs.get(code as usize).copied().unwrap_or(0)
     }
 
     /// Sets a scalar register by operand code; codes above 127 are ignored.
+    #[inline]
     pub fn set_sgpr(&mut self, code: u32, value: u32) {
         if let Some(s) = self.sgprs.get_mut(code as usize) {
             *s = value;

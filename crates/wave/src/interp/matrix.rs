@@ -115,20 +115,20 @@ impl Exec<'_> {
     fn lanes(&mut self, src: Src, register: u32, first: u32, out: &mut [u32]) {
         match src {
             Src::Vgpr(r) => {
-                let register = &self.wave.vgprs[r as usize + register as usize].0;
+                let register = &self.run.wave.vgprs[r as usize + register as usize].0;
                 out.copy_from_slice(&register[first as usize..][..out.len()]);
             }
             Src::Const(n) => out.fill((n >> (32 * (register & 1))) as u32),
-            src => out.fill(self.state().source(src, 32) as u32),
+            src => out.fill(self.run.source(src, 32) as u32),
         }
     }
 
     fn set_lanes(&mut self, register: usize, first: u32, values: &[u32]) {
-        self.wave.vgprs[register].0[first as usize..][..values.len()].copy_from_slice(values);
+        self.run.wave.vgprs[register].0[first as usize..][..values.len()].copy_from_slice(values);
     }
 
     pub(super) fn mfma(&mut self, inst: &Inst) {
-        if self.state().skips_vector() {
+        if self.run.skips_vector() {
             return;
         }
         let Some(shape) = mfma::shape(inst.op) else { return };
@@ -142,7 +142,7 @@ impl Exec<'_> {
 
     /// f32 and i32 sums.
     fn mfma_32(&mut self, inst: &Inst, shape: &Shape, cbsz: u32, abid: u32, blgp: u32) {
-        let sum = shape.sum(&self.mode, self.wave.level);
+        let sum = shape.sum(&self.mode, self.run.wave.level);
         let field = ((1u64 << shape.element.bits()) - 1) as u32;
         let width = shape.n.min(16);
         let mut work = Block32 { a: [[[0; 16]; 2]; 16], b: [[[0; 16]; 2]; 16], c: [[[0; 16]; 2]; 32] };

@@ -46,9 +46,8 @@ pub struct Interp {
 
 /// A wave being run.
 struct Exec<'a> {
-    wave: &'a mut Wave,
-    group: &'a GroupShared,
-    memory: &'a Memory,
+    /// The wave as `sem`'s meanings see it.
+    run: Running<'a>,
     kernels: &'static Kernels,
     /// Taken apart whenever MODE changes.
     mode: Mode,
@@ -144,9 +143,7 @@ impl Interp {
             place: wave.pc,
             layout: Layout::of(wave),
             stored: true,
-            wave,
-            group,
-            memory,
+            run: Running { wave, group, memory },
         };
         exec.mode_changed();
         exec
@@ -165,12 +162,12 @@ impl Interp {
 
     /// Runs a wave until its turn ends.
     fn turn(&self, exec: &mut Exec<'_>, page: &mut Option<Arc<Page>>, budget: u64) -> Event {
-        let memory = exec.memory;
+        let memory = exec.run.memory;
         let mut layout = exec.layout;
         let mut spent = 0;
         let mut base = !0;
         loop {
-            let pc = exec.wave.pc;
+            let pc = exec.run.wave.pc;
             if pc & !(PAGE - 1) != base || exec.layout != layout {
                 base = pc & !(PAGE - 1);
                 layout = exec.layout;
@@ -200,12 +197,6 @@ impl Interp {
 }
 
 impl Exec<'_> {
-    /// The wave as `sem`'s meanings see it.
-    #[inline]
-    fn state(&mut self) -> Running<'_> {
-        Running { wave: self.wave, group: self.group, memory: self.memory }
-    }
-
     fn fault(&self, kind: FaultKind, lanes: u64, pc: u64, address: u64) -> Event {
         Event::Fault(Fault { kind, pc, lanes, address })
     }
@@ -222,20 +213,20 @@ impl Exec<'_> {
     /// The memory of an access is gone.
     #[cold]
     fn gone(&mut self, gone: Gone) -> Event {
-        self.wave.pc = self.place;
-        let address = self.memory.seen_at(gone.address).unwrap_or(gone.address);
+        self.run.wave.pc = self.place;
+        let address = self.run.memory.seen_at(gone.address).unwrap_or(gone.address);
         self.fault(FaultKind::Gone, 0, self.place, address)
     }
 
     /// Runs a block of one instruction, with everything around it.
     fn run_step(&mut self, pc: u64, block: &Block) -> Next {
         let Some(inst) = block.insts.first() else { return Next::Go };
-        let step = match self.state().begin_step(pc, inst) {
+        let step = match self.run.begin_step(pc, inst) {
             Ok(step) => step,
             Err(event) => return Next::Stop(event),
         };
         let next = self.run_block(pc, block);
-        let next = self.state().end_step(step, inst, next);
+        let next = self.run.end_step(step, inst, next);
         self.mode_changed();
         next
     }
@@ -252,7 +243,7 @@ impl Exec<'_> {
             at += 1;
             let flow = match inst.run {
                 Run::Salu => {
-                    execute::scalar(inst, &mut self.state());
+                    execute::scalar(inst, &mut self.run);
                     continue;
                 }
                 Run::Nop => continue,
@@ -267,8 +258,8 @@ impl Exec<'_> {
                 Run::Memory(access) if self.memory_quickly(inst, access) => continue,
                 Run::Share(share) if self.share_quickly(inst, share) => continue,
                 Run::Control(control) => {
-                    self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
-                    let flow = control::execute(control, inst, &mut self.state());
+                    self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
+                    let flow = control::execute(control, inst, &mut self.run);
                     if !matches!(control, Control::Branch(_)) {
                         // Some of these write MODE and STATUS.
                         self.mode_changed();
@@ -277,9 +268,9 @@ impl Exec<'_> {
                 }
                 _ => {
                     // What counts instructions is an instruction's place in the program, not in a block.
-                    self.wave.uncounted = i as u64;
+                    self.run.wave.uncounted = i as u64;
                     let flow = self.execute(inst);
-                    self.wave.uncounted = 0;
+                    self.run.wave.uncounted = 0;
                     flow
                 }
             };
@@ -287,17 +278,17 @@ impl Exec<'_> {
                 // With another layout, the rest of the block means something else.
                 Ok(Flow::Next | Flow::Lanes) if self.layout == block.layout => {}
                 flow => {
-                    block.insts[..i].iter().for_each(|n| program::count(&mut self.wave.counters, n));
+                    block.insts[..i].iter().for_each(|n| program::count(&mut self.run.wave.counters, n));
                     let pc = self.pc(inst);
-                    let next = self.state().finish(pc, inst, flow);
+                    let next = self.run.finish(pc, inst, flow);
                     self.mode_changed();
                     return next;
                 }
             }
         }
-        self.wave.counters.add(&block.counters);
+        self.run.wave.counters.add(&block.counters);
         if !block.insts.last().is_some_and(|i| matches!(i.run, Run::Control(_))) {
-            self.wave.pc = pc.wrapping_add(block.len as u64);
+            self.run.wave.pc = pc.wrapping_add(block.len as u64);
         }
         Next::Go
     }
@@ -305,20 +296,20 @@ impl Exec<'_> {
     /// Executes an instruction as `sem` has it.
     fn execute(&mut self, inst: &Inst) -> Result<Flow, bus::Fault> {
         self.accesses(inst);
-        self.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
+        self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
         self.stored |= match inst.run {
             Run::Memory(access) => matches!(access, Access::Store { .. }),
             Run::ScalarMemory(what) => matches!(what, ScalarMemory::Store { .. }),
             Run::Formatted(_) | Run::Image(_) => true,
             _ => false,
         };
-        execute::execute(inst, &mut self.state())
+        execute::execute(inst, &mut self.run)
     }
 
     /// A load or store with one check for all lanes. False: not done.
-    #[inline]
+    #[inline(never)]
     fn memory_quickly(&mut self, inst: &Inst, access: Access) -> bool {
-        let exec = self.wave.exec();
+        let exec = self.run.wave.exec();
         if !self.may_be_quick(exec) {
             return false;
         }
@@ -331,16 +322,16 @@ impl Exec<'_> {
     }
 
     /// The same of LDS.
-    #[inline]
+    #[inline(never)]
     fn share_quickly(&mut self, inst: &Inst, share: wavemill_sem::share::Share) -> bool {
-        let exec = self.wave.exec();
+        let exec = self.run.wave.exec();
         self.may_be_quick(exec) && self.quick_share(inst, share, exec)
     }
 
     /// Whether there are accesses to be made, and nobody is to be told about them.
     #[inline]
-    fn may_be_quick(&mut self, exec: u64) -> bool {
-        exec != 0 && !self.wave.told.looking && !self.state().skips_vector()
+    fn may_be_quick(&self, exec: u64) -> bool {
+        exec != 0 && !self.run.wave.told.looking && !self.run.skips_vector()
     }
 
     /// S_WAITCNT: what the wave has stored is in memory before it goes on, and what it will load is loaded after. Other
@@ -362,8 +353,8 @@ impl Exec<'_> {
 
     /// MODE or STATUS was written.
     fn mode_changed(&mut self) {
-        self.layout = Layout::of(self.wave);
-        self.mode = Mode::new(self.wave.mode, self.wave.level);
+        self.layout = Layout::of(self.run.wave);
+        self.mode = Mode::new(self.run.wave.mode, self.run.wave.level);
         self.ordinary = self.ordinary();
     }
 }

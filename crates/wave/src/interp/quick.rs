@@ -5,7 +5,7 @@
 use super::Exec;
 use crate::guest;
 use crate::program::{Inst, Src};
-use wavemill_sem::address::{self, Addressing};
+use wavemill_sem::address::{self, Addressing, BufferFields};
 use wavemill_sem::execute::transfer::Resource;
 use wavemill_sem::memory::{Access, Extend};
 use wavemill_sem::scalar::{S32, S64};
@@ -24,13 +24,19 @@ pub(crate) struct Span {
     pub consecutive: bool,
 }
 
+impl Span {
+    /// The least offset, both halves.
+    fn first(&self) -> S64 {
+        S64(self.least as u64 | (self.high as u64) << 32)
+    }
+}
+
 /// An access of every active lane at `base` plus its offset.
 #[derive(Clone, Copy)]
 struct Move<'a> {
     base: *mut u8,
     offsets: &'a [u32; 64],
     exec: u64,
-    consecutive: bool,
 }
 
 /// Calls a function for each active lane.
@@ -65,7 +71,6 @@ impl Move<'_> {
                 (&raw mut (*file.add(register))[lane]).write(value)
             };
             match bytes {
-                4 if self.consecutive => std::ptr::copy_nonoverlapping(self.at(0), file.cast(), 256),
                 4 => each(self.exec, |lane| put(0, lane, guest::read(self.at(lane), 4))),
                 // Values of 64 bits are read whole.
                 8 => each(self.exec, |lane| {
@@ -122,7 +127,6 @@ impl Move<'_> {
                 }
             };
             match bytes {
-                4 if self.consecutive => std::ptr::copy_nonoverlapping(file.cast(), self.at(0), 256),
                 4 => each(self.exec, |lane| guest::write(self.at(lane), 4, get(0, lane))),
                 8 => each(self.exec, |lane| write(self.at(lane), pair(0, lane))),
                 16 => each(self.exec, |lane| {
@@ -155,43 +159,52 @@ impl Exec<'_> {
         if inst.status || inst.uses_lds() {
             return false;
         }
-        // Where the lane with the lowest offset is, the other lanes' distance from it being that of their offsets:
-        // addresses are sums, and none of them leaves the lowest offset's 4 GiB.
-        let wide = match inst.addressing {
-            Addressing::Global { base, .. } => base.is_none(),
-            Addressing::Flat { .. } => true,
-            Addressing::Buffer(fields) if fields.addr64 => true,
-            _ => return false,
-        };
-        let Some(span) = self.span(address, wide, exec, bytes) else { return false };
-        let least = S64(span.least as u64 | (span.high as u64) << 32);
-        let first = match inst.addressing {
-            Addressing::Global { offset, base: None } => address::global::<S32>(least, offset).0,
+        // Where the lane with the lowest offset is; the others are as far from it as their offsets are, for addresses are
+        // sums, and none of them leaves the lowest offset's 4 GiB.
+        let (span, first) = match inst.addressing {
             Addressing::Global { offset, base: Some(base) } => {
-                let base = S64(self.wave.sgpr64(base as u32));
-                address::global_based(base, S32(span.least), offset).0
+                let Some(span) = self.span(address, false, exec, bytes) else { return false };
+                let base = S64(self.run.wave.sgpr64(base as u32));
+                (span, address::global_based(base, S32(span.least), offset).0)
+            }
+            Addressing::Global { offset, base: None } => {
+                let Some(span) = self.span(address, true, exec, bytes) else { return false };
+                (span, address::global::<S32>(span.first(), offset).0)
             }
             Addressing::Flat { offset } => {
-                let at = address::flat::<S32>(least, offset, self.state().apertures());
+                let Some(span) = self.span(address, true, exec, bytes) else { return false };
+                let at = address::flat::<S32>(span.first(), offset, self.run.apertures());
                 if at.shared.0 || at.private.0 {
                     return false;
                 }
-                at.address.0
+                (span, at.address.0)
             }
-            Addressing::Buffer(fields) => {
-                let r = Resource::of(&fields, false, &mut self.state());
-                address::buffer64::<S32>(r.buffer.base, least, S32(r.scalar), fields.offset).0
+            Addressing::Buffer(fields) if fields.addr64 => {
+                let Some(span) = self.span(address, true, exec, bytes) else { return false };
+                (span, self.buffer64(&fields, span.first()))
             }
             _ => return false,
         };
         let len = (span.greatest - span.least) as u64 + bytes as u64;
-        let Ok(p) = guest::check(&mut self.wave.cache, self.memory, first, len, write) else { return false };
-        let offsets = self.wave.vgprs[address as usize].0;
-        let consecutive = span.consecutive && p.addr() & 3 == 0;
+        let Ok(p) = guest::check(&mut self.run.wave.cache, self.run.memory, first, len, write) else {
+            return false;
+        };
+        if span.consecutive && bytes == 4 && p.addr() & 3 == 0 {
+            // SAFETY: all bytes between the first and the last are checked.
+            return unsafe { self.consecutive(inst, write, p) };
+        }
+        let offsets = self.run.wave.vgprs[address as usize].0;
         // Offsets count from the base, which may lie outside the allocation.
-        let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &offsets, exec, consecutive };
+        let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &offsets, exec };
         // SAFETY: all bytes between the first and the last are checked.
         unsafe { self.transfer(inst, access, all) }
+    }
+
+    /// The address that a buffer instruction makes of a 64-bit one.
+    #[inline(never)]
+    fn buffer64(&mut self, fields: &BufferFields, at: S64) -> u64 {
+        let r = Resource::of(fields, false, &mut self.run);
+        address::buffer64::<S32>(r.buffer.base, at, S32(r.scalar), fields.offset).0
     }
 
     /// A data-share instruction of plain loads or stores. False: not done.
@@ -200,8 +213,8 @@ impl Exec<'_> {
         if gds {
             return false;
         }
-        let (lds, m0) = (&self.group.lds, S32(self.wave.m0()));
-        let window = address::lds_window(m0, S32(lds.len()), self.wave.level);
+        let (lds, m0) = (&self.run.group.lds, S32(self.run.wave.m0()));
+        let window = address::lds_window(m0, S32(lds.len()), self.run.wave.level);
         let part = (lds.base(), window.limit.0);
         match share {
             Share::Access(access) => self.quick_share1(inst, access, exec, offset as u32, part),
@@ -231,11 +244,15 @@ impl Exec<'_> {
         if span.greatest as u64 + offset as u64 + bytes as u64 > limit as u64 {
             return false;
         }
-        let offsets = self.wave.vgprs[address as usize].0;
         let base = base.wrapping_add(offset as usize);
-        let consecutive = span.consecutive && (span.least + offset) & 3 == 0;
+        if span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0 {
+            let write = matches!(access, Access::Store { .. });
+            // SAFETY: all bytes are below the limit.
+            return unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize)) };
+        }
+        let offsets = self.run.wave.vgprs[address as usize].0;
         // SAFETY: all bytes are below the limit.
-        unsafe { self.transfer(inst, access, Move { base, offsets: &offsets, exec, consecutive }) }
+        unsafe { self.transfer(inst, access, Move { base, offsets: &offsets, exec }) }
     }
 
     /// Loads or stores of a data share, two addresses for each lane. False: not done.
@@ -253,16 +270,24 @@ impl Exec<'_> {
         if span.greatest as u64 + furthest as u64 + bytes as u64 > limit as u64 {
             return false;
         }
-        let offsets = self.wave.vgprs[address as usize].0;
+        let offsets = self.run.wave.vgprs[address as usize].0;
         for (i, offset) in offsets2.into_iter().enumerate() {
-            let consecutive = span.consecutive && (span.least + offset) & 3 == 0;
-            let one = Move { base: base.wrapping_add(offset as usize), offsets: &offsets, exec, consecutive };
-            let file = self.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+            let base = base.wrapping_add(offset as usize);
+            let one = Move { base, offsets: &offsets, exec };
+            let dwords = span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0;
+            let first = base.wrapping_add(span.least as usize);
+            let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
             // SAFETY: all bytes are below the limit; registers are inside the file.
             unsafe {
                 match (store, inst.src[1 + i]) {
+                    (true, Src::Vgpr(r)) if dwords => {
+                        std::ptr::copy_nonoverlapping(file.add(r as usize).cast(), first, 256);
+                    }
                     (true, Src::Vgpr(r)) => one.store(file.add(r as usize), bytes, false),
                     (true, _) => return false,
+                    (false, _) if dwords => {
+                        std::ptr::copy_nonoverlapping(first, file.add(inst.dst as usize + i).cast(), 256);
+                    }
                     (false, _) => {
                         let dst = inst.dst as usize + i * (bytes as usize / 4);
                         one.load(file.add(dst), bytes, Extend::Zero);
@@ -276,10 +301,28 @@ impl Exec<'_> {
     /// Where the active lanes' offsets, or addresses of two registers, lie; none if upper halves differ.
     #[inline(always)]
     fn span(&self, register: u16, wide: bool, exec: u64, step: u8) -> Option<Span> {
-        let low = self.wave.vgprs.as_ptr().wrapping_add(register as usize).cast::<u32>();
+        let low = self.run.wave.vgprs.as_ptr().wrapping_add(register as usize).cast::<u32>();
         let high = if wide { low.wrapping_add(64) } else { std::ptr::null() };
         // SAFETY: registers of the file (decoding saw to it).
         unsafe { self.kernels.span(low, high, exec, step) }
+    }
+
+    /// Between 64 aligned dwords of memory and an instruction's data register. False: not done.
+    ///
+    /// # Safety
+    /// The dwords must be checked.
+    #[inline(always)]
+    unsafe fn consecutive(&mut self, inst: &Inst, write: bool, p: *mut u8) -> bool {
+        let file = self.run.wave.vgprs.as_mut_ptr();
+        // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
+        unsafe {
+            match (write, inst.src[1]) {
+                (false, _) => std::ptr::copy_nonoverlapping(p, file.add(inst.dst as usize).cast(), 256),
+                (true, Src::Vgpr(r)) => std::ptr::copy_nonoverlapping(file.add(r as usize).cast(), p, 256),
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// Between memory and an instruction's data registers.
@@ -288,7 +331,7 @@ impl Exec<'_> {
     /// What active lanes access must be checked.
     #[inline(always)]
     unsafe fn transfer(&mut self, inst: &Inst, access: Access, lanes: Move) -> bool {
-        let file = self.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+        let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
         // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
         unsafe {
             match (access, inst.src[1]) {

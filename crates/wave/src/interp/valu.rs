@@ -15,7 +15,7 @@ const INDEXING: u32 = mode::GPR_IDX_EN;
 impl Exec<'_> {
     /// Whether the fast kernels may run: nothing about registers, rounding or denormals is out of the ordinary.
     pub(super) fn ordinary(&self) -> bool {
-        self.wave.mode & (INDEXING | mode::VSKIP) == 0
+        self.run.wave.mode & (INDEXING | mode::VSKIP) == 0
             && self.mode.f32 == FloatMode::IEEE
             && self.mode.f64 == FloatMode::IEEE
     }
@@ -36,26 +36,26 @@ impl Exec<'_> {
     fn env<'b>(&mut self, block: &'b Block) -> Env<'b> {
         Env {
             bases: [
-                self.wave.vgprs.as_mut_ptr().cast(),
+                self.run.wave.vgprs.as_mut_ptr().cast(),
                 block.lane_ops.consts.as_ptr().cast_mut().cast(),
                 (&raw mut *self.temps).cast(),
             ],
-            sgprs: self.wave.sgprs.as_mut_ptr(),
+            sgprs: self.run.wave.sgprs.as_mut_ptr(),
             extras: &block.lane_ops.extras,
             special: [0; 3],
             mode: self.mode,
-            level: self.wave.level,
+            level: self.run.wave.level,
             chunks: 4,
         }
     }
 
     /// The general case: any mode, any modifiers.
     fn strip_any(&mut self, block: &Block, at: usize) -> usize {
-        if self.state().skips_vector() {
+        if self.run.skips_vector() {
             return at + 1;
         }
         let list = &block.lane_ops.list;
-        if !list[at].special && self.wave.mode & INDEXING == 0 {
+        if !list[at].special && self.run.wave.mode & INDEXING == 0 {
             let end = match self.ordinary {
                 true => at + 1,
                 false => list[at..].iter().position(|s| s.special).map_or(list.len(), |n| at + n),
@@ -71,8 +71,8 @@ impl Exec<'_> {
     fn strip_one(&mut self, block: &Block, at: usize) -> usize {
         let mut op = block.lane_ops.list[at];
         let mut extra = block.lane_ops.extras.get((op.extra as usize).wrapping_sub(1)).cloned();
-        if self.wave.mode & INDEXING != 0 {
-            let inst = block.insts[at].indexed_in(&self.state());
+        if self.run.wave.mode & INDEXING != 0 {
+            let inst = block.insts[at].indexed_in(&self.run);
             for (i, src) in inst.src.iter().enumerate() {
                 let Src::Vgpr(r) = src else { continue };
                 let prepare = extra.as_mut().and_then(|e| e.prepare[i].as_mut());
@@ -91,7 +91,7 @@ impl Exec<'_> {
         if let Some(extra) = &extra {
             for (value, p) in special.iter_mut().zip(&extra.prepare) {
                 if let Some(From::Special(operand)) = p.map(|p| p.from) {
-                    *value = self.state().special(operand);
+                    *value = self.run.special(operand);
                 }
             }
             op.extra = 1;
