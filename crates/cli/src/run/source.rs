@@ -160,4 +160,23 @@ mod tests {
         let wrong = launch_line(b"\n; run: --gird 64\n", Path::new("k.s")).unwrap_err();
         assert!(wrong.starts_with("k.s:2: the `run:` line: unexpected argument '--gird'"), "{wrong}");
     }
+
+    #[test]
+    fn every_option_with_a_file_is_ignored_or_confined() {
+        use clap::Args;
+        let command = Run::augment_args(clap::Command::new("run"));
+        let names = |a: &clap::Arg| a.get_value_names().unwrap_or_default().join(" ");
+        let with_files =
+            command.get_arguments().filter(|a| a.get_long().is_some() && names(a).contains("FILE"));
+        let directory = std::env::temp_dir();
+        for option in with_files.filter_map(clap::Arg::get_long) {
+            let value = if option == "dump" || option == "expect" { "0:/etc/passwd" } else { "/etc/passwd" };
+            let text = format!("; run: --{option} {value}\n");
+            // What is left of it would be used.
+            match launch_line(text.as_bytes(), &directory.join("k.s")) {
+                Ok(run) => assert!(!format!("{run:?}").contains("/etc/passwd"), "--{option}"),
+                Err(message) => assert!(message.contains("does not lie below"), "--{option}: {message}"),
+            }
+        }
+    }
 }

@@ -49,15 +49,15 @@ fn attack(text: &str, arguments: &[u64]) {
         }
         hsa_signal_store_screlease(doorbell, index as Value);
     };
-    for index in 0..200u64 {
+    for index in 0..80u64 {
         let done = OwnSignal::new(1);
-        let attacks = index % 64 == 0;
+        let attacks = index == 0;
         let name = if attacks { "attack" } else { "count" };
         let address = if attacks { arguments.address() } else { plain.address() };
         write(index, &dispatch(program.kernel(name), 64, 64, address, Some(&done)));
         done.wait();
     }
-    assert_eq!(counter.get(), [64 * 196]);
+    assert_eq!(counter.get(), [64 * 79]);
     queue.destroy();
 }
 
@@ -65,9 +65,8 @@ fn attack(text: &str, arguments: &[u64]) {
 fn through_the_queue() {
     let victim = victim();
     let target = victim[1000..].as_ptr() as u64;
-    // base_address, size, id, doorbell signal, and the indices, which are the program's own.
-    for (offset, value) in
-        [(8, target), (24, 1 << 31), (32, target), (16, target), (56, target), (128, target), (80, target)]
+    // Every word of amd_queue_t: base_address, size, doorbell, indices, apertures, scratch, and what is reserved.
+    for (offset, value) in (0..256).step_by(8).map(|offset| (offset, target)).chain([(24, 1 << 31), (24, 0)])
     {
         let code = store(2, offset, value);
         attack(&kernel_text("attack", 8, &code, ".amdhsa_user_sgpr_queue_ptr 1"), &[0]);
@@ -91,6 +90,44 @@ fn through_a_signal() {
         assert_eq!(signal.load(), 7);
         untouched(&victim);
     }
+}
+
+#[test]
+fn through_its_own_packet() {
+    let victim = victim();
+    let target = victim[1000..].as_ptr() as u64;
+    // Every word of the packet that runs, beside its header: sizes, segments, kernel, arguments, completion signal.
+    for offset in (8..64).step_by(8) {
+        let code = store(2, offset, target);
+        attack(&kernel_text("attack", 8, &code, ".amdhsa_user_sgpr_dispatch_ptr 1"), &[0]);
+        untouched(&victim);
+    }
+}
+
+#[test]
+fn through_arguments() {
+    let victim = victim();
+    let target = victim[1000..].as_ptr() as u64;
+    let system = system();
+    let arguments = Memory::of(system.kernarg, &[0u64]);
+    // Arguments that are memory of the host, and what lies around arguments.
+    for (code, address) in [
+        ("  s_load_dwordx2 s[4:5], s[0:1], 0x0\n".to_owned(), target),
+        (store(0, 0, 1), target),
+        (
+            "  v_mov_b32_e32 v0, 0\n  global_store_dword v0, v0, s[0:1] offset:-4\n".to_owned(),
+            arguments.address(),
+        ),
+        (store(0, 0x1000, 1), arguments.address()),
+    ] {
+        let program = Program::new(&kernel_text("attack", 8, &code, ""));
+        let record = Told::default();
+        let queue = Ring::create(64, Some(told), (&raw const record).cast_mut().cast());
+        queue.submit(&dispatch(program.kernel("attack"), 64, 64, address, None));
+        assert_eq!(record.first().0, STATUS_ERROR_MEMORY_FAULT, "{code}");
+        queue.destroy();
+    }
+    untouched(&victim);
 }
 
 #[test]
@@ -139,8 +176,14 @@ fn fault(code: &str, lines: &str, argument: u64) -> Status {
 #[test]
 fn through_registers() {
     let victim = victim();
-    let target = victim[1000..].as_ptr() as u64;
-    let load = "  s_load_dwordx2 s[4:5], s[0:1], 0x0\n  s_waitcnt lgkmcnt(0)\n  v_mov_b32_e32 v0, 0\n  v_mov_b32_e32 v1, 1\n";
+    // T#s have addresses in units of 256 bytes.
+    let target = (victim[1000..].as_ptr() as u64).next_multiple_of(256);
+    // A T# of a linear image of 64 texels of 32 bits (MI200 ISA, 8.2.5): base, format 32 UINT, width, 1D.
+    let image = "  s_lshr_b64 s[8:9], s[4:5], 8\n  s_and_b32 s9, s9, 0xff\n  s_or_b32 s9, s9, 0x10400000\n  s_movk_i32 s10, 63\n\
+                   s_mov_b32 s11, 0x80000fac\n  s_mov_b32 s12, 0\n  s_mov_b64 s[14:15], 0\n  s_mov_b32 s13, 0\n";
+    let images = ["image_store", "image_load", "image_atomic_add"]
+        .map(|name| format!("{image}  {name} v1, v0, s[8:15] dmask:0x1 unorm\n"));
+    let load = "  s_load_dwordx2 s[4:5], s[0:1], 0x0\n  s_waitcnt lgkmcnt(0)\n  v_mov_b32_e32 v0, 0\n  v_mov_b32_e32 v1, 1\n  v_mov_b32_e32 v4, s4\n  v_mov_b32_e32 v5, s5\n";
     for attack in [
         // An address, a V#, FLAT_SCRATCH, and scalar loads.
         "  global_store_dword v0, v1, s[4:5]\n",
@@ -148,6 +191,12 @@ fn through_registers() {
         "  s_mov_b32 flat_scratch_lo, s4\n  s_mov_b32 flat_scratch_hi, s5\n  scratch_store_dword off, v1, s32 offset:0\n",
         "  s_load_dword s8, s[4:5], 0x0\n",
         "  global_atomic_add v0, v1, s[4:5]\n",
+        "  s_store_dword s6, s[4:5], 0x0\n",
+        "  s_atomic_add s6, s[4:5], 0x0\n",
+        "  flat_store_dword v[4:5], v1\n",
+        &images[0],
+        &images[1],
+        &images[2],
     ] {
         let code = format!("{load}  s_mov_b32 s32, 0\n{attack}  s_waitcnt vmcnt(0) lgkmcnt(0)\n");
         let lines = ".amdhsa_private_segment_fixed_size 16\n.amdhsa_user_sgpr_flat_scratch_init 1\n\
