@@ -57,6 +57,7 @@ impl<W: Word> Place<W> {
     }
 }
 
+#[inline(always)]
 fn nonzero<W: Word>(a: W) -> W::Mask {
     !a.eq(w(0))
 }
@@ -64,7 +65,7 @@ fn nonzero<W: Word>(a: W) -> W::Mask {
 impl<W: Word> Buffer<W> {
     /// Decodes four dwords. `converts` for instructions that use the data format: where it is not a format, the field
     /// of a resource that adds lane numbers holds upper bits of the stride (GFX8 on).
-    #[inline]
+    #[inline(always)]
     pub fn new(words: [W; 4], level: Level, converts: bool) -> Buffer<W> {
         let field = |word: W, at: u32, mask: u32| word.shr(w(at)) & w(mask);
         let add_tid = nonzero(field(words[3], 23, 1));
@@ -97,7 +98,7 @@ impl<W: Word> Buffer<W> {
     /// on (measured on gfx950, rocm-systems #10928; LLVM takes GFX8 for healthy), and not on GFX6 and GFX7 (measured on
     /// Hawaii, Mesa f001515c875). Before GFX9 an index does not make a structured buffer: GFX8 checks the index of swizzled
     /// ones, GFX6 and GFX7 of all that have a stride, and there the offset must be inside the record.
-    #[inline]
+    #[inline(always)]
     pub fn in_range(&self, place: Place<W>, bytes: u32) -> W::Mask {
         let (all, none) = (W::Mask::ones(), W::Mask::zeros());
         let gfx9 = self.level.is_gfx9();
@@ -122,7 +123,7 @@ impl<W: Word> Buffer<W> {
     }
 
     /// The address of the byte at a place (manual 9.1.5.2).
-    #[inline]
+    #[inline(always)]
     pub fn address(&self, place: Place<W>) -> W::Long {
         let index = place.index + W::select(self.add_tid, place.lane, w(0));
         let offset = place.offset.lo();

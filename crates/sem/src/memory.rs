@@ -74,6 +74,23 @@ pub enum Access {
 }
 
 impl Access {
+    /// Bytes of a lane.
+    pub const fn bytes(self) -> u8 {
+        match self {
+            Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. } => bytes,
+        }
+    }
+
+    /// Whether it changes memory.
+    pub const fn writes(self) -> bool {
+        !matches!(self, Access::Load { .. })
+    }
+
+    /// Whether it reads, modifies and writes.
+    pub const fn is_atomic(self) -> bool {
+        matches!(self, Access::Atomic { .. })
+    }
+
     /// The same where registers have ECC: D16 loads write the whole register, zeros into the other half (manual 9.1.6).
     #[must_use]
     pub const fn with_ecc(self) -> Access {

@@ -6,11 +6,13 @@
 //! of `strip` sends everything there.
 
 use super::matrix::{Block32, Block64, multiply_32, multiply_64};
+use super::places::{Places, Request, places};
 use super::quick::Span;
-use crate::simd::{Bits, Simd, V16, portable::P16};
+use crate::simd::{Bits, Simd, V16, lane_numbers, portable::P16};
 use crate::state::Vgpr;
 use crate::strip::{Base, Dpp, Extra, From, LaneOp, Source, TEMP_RESULT, TEMP_SOURCE, Task};
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::lanes::Long;
@@ -216,12 +218,6 @@ macro_rules! kernel {
     (@done $k:ident $res:ident $m:ident) => { $k.put_mask($m) };
 }
 wavemill_sem::for_each_shape!(kernel);
-
-/// The numbers of a chunk's lanes.
-#[inline(always)]
-fn lane_numbers<V: V16>(chunk: usize) -> V {
-    V::from_array(std::array::from_fn(|i| (chunk * 16 + i) as u32))
-}
 
 /// Runs a op; the mask has the active lanes.
 type Handler = unsafe fn(&LaneOp, &Env, u64);
@@ -430,6 +426,7 @@ pub(crate) struct Kernels {
     fast: unsafe fn(&[LaneOp], &Env) -> usize,
     any: unsafe fn(&[LaneOp], &Env) -> usize,
     span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
+    places: unsafe fn(&Request, &mut MaybeUninit<Places>) -> bool,
     /// Multiplies and adds matrices.
     pub mfma_32: unsafe fn(&mut Block32, &Shape, Sum),
     pub mfma_64: unsafe fn(&mut Block64, &Shape),
@@ -465,6 +462,16 @@ impl Kernels {
     pub unsafe fn span(&self, low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
         // SAFETY: as above.
         unsafe { (self.span)(low, high, exec, step) }
+    }
+
+    /// Where the lanes of a buffer or scratch instruction go; false where it is not that simple.
+    ///
+    /// # Safety
+    /// The request's registers must be readable.
+    #[inline]
+    pub unsafe fn places(&self, request: &Request, out: &mut MaybeUninit<Places>) -> bool {
+        // SAFETY: as above.
+        unsafe { (self.places)(request, out) }
     }
 }
 
@@ -530,6 +537,10 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { span::<$v>(low, high, exec, step) }
                 }
+                pub unsafe fn lanes(request: &Request, out: &mut MaybeUninit<Places>) -> bool {
+                    // SAFETY: the caller's promise.
+                    unsafe { places::<$v>(request, out) }
+                }
                 pub unsafe fn mfma_32(block: &mut Block32, shape: &Shape, sum: Sum) {
                     multiply_32::<$v>(block, shape, sum)
                 }
@@ -542,6 +553,7 @@ macro_rules! backend {
             fast: $module::$fast,
             any: $module::any,
             span: $module::range,
+            places: $module::lanes,
             mfma_32: $module::mfma_32,
             mfma_64: $module::mfma_64,
         };

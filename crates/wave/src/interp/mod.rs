@@ -7,7 +7,9 @@
 mod cache;
 pub(crate) mod kernels;
 mod matrix;
+mod places;
 pub(crate) mod quick;
+mod update;
 mod valu;
 
 use crate::engine::Engine;

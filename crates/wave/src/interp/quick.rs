@@ -3,9 +3,13 @@
 //! to `sem`, which goes lane by lane. Addresses are `sem`'s.
 
 use super::Exec;
+use super::places::{Places, Request, Rule};
+use super::update::Update;
 use crate::guest;
 use crate::program::{Inst, Src};
+use std::mem::MaybeUninit;
 use wavemill_sem::address::{self, Addressing, BufferFields};
+use wavemill_sem::atomic::{Atomic, Unit};
 use wavemill_sem::execute::transfer::Resource;
 use wavemill_sem::memory::{Access, Extend};
 use wavemill_sem::scalar::{S32, S64};
@@ -13,7 +17,7 @@ use wavemill_sem::share::{PairAction, Share, pair_offsets};
 use wavemill_sem::state::State;
 
 /// Where active lanes' offsets lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     /// The offsets' upper halves, all the same.
     pub high: u32,
@@ -150,15 +154,16 @@ impl Exec<'_> {
     /// A load or store with addresses in registers. False: not done.
     #[inline]
     pub(super) fn quick_memory(&mut self, inst: &Inst, access: Access, exec: u64) -> bool {
-        let Src::Vgpr(address) = inst.src[0] else { return false };
-        let (bytes, write) = match access {
-            Access::Load { bytes, .. } => (bytes, false),
-            Access::Store { bytes, .. } => (bytes, true),
-            Access::Atomic { .. } => return false,
-        };
         if inst.status || inst.uses_lds() {
             return false;
         }
+        match inst.addressing {
+            Addressing::Scratch { .. } => return self.quick_places(inst, access, exec),
+            Addressing::Buffer(fields) if !fields.addr64 => return self.quick_places(inst, access, exec),
+            _ => {}
+        }
+        let (bytes, write) = (access.bytes(), access.writes());
+        let Src::Vgpr(address) = inst.src[0] else { return false };
         // Where the lane with the lowest offset is; the others are as far from it as their offsets are, for addresses are
         // sums, and none of them leaves the lowest offset's 4 GiB.
         let (span, first) = match inst.addressing {
@@ -189,7 +194,7 @@ impl Exec<'_> {
         let Ok(p) = guest::check(&mut self.run.wave.cache, self.run.memory, first, len, write) else {
             return false;
         };
-        if span.consecutive && bytes == 4 && p.addr() & 3 == 0 {
+        if span.consecutive && bytes == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
             // SAFETY: all bytes between the first and the last are checked.
             return unsafe { self.consecutive(inst, write, p) };
         }
@@ -198,6 +203,125 @@ impl Exec<'_> {
         let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &offsets, exec };
         // SAFETY: all bytes between the first and the last are checked.
         unsafe { self.transfer(inst, access, all) }
+    }
+
+    /// A load, store or atomic in a buffer or in private memory. False: not done.
+    #[inline(never)]
+    fn quick_places(&mut self, inst: &Inst, access: Access, exec: u64) -> bool {
+        let (bytes, write) = (access.bytes(), access.writes());
+        let none = std::ptr::null();
+        let file = self.run.wave.vgprs.as_ptr();
+        let register = |i: u16| match inst.src[0] {
+            Src::Vgpr(r) => file.wrapping_add((r + i) as usize).cast::<u32>(),
+            _ => none,
+        };
+        let (rule, index, offset, constant) = match inst.addressing {
+            Addressing::Buffer(fields) => {
+                let resource = Resource::of(&fields, false, &mut self.run);
+                let words = std::array::from_fn(|i| self.run.wave.sgpr(fields.resource as u32 + i as u32));
+                let rule = Rule::Buffer { words, scalar: resource.scalar, indexed: fields.idxen };
+                let index = if fields.idxen { register(0) } else { none };
+                let offset = if fields.offen { register(fields.idxen as u16) } else { none };
+                (rule, index, offset, fields.offset as u32)
+            }
+            Addressing::Scratch { offset, base } => {
+                let (flat, dispatch) = (S64(self.run.flat_scratch()), S64(self.run.dispatch_scratch()));
+                let start = address::scratch_base::<S32>(flat, dispatch, self.run.level()).0;
+                let rule = Rule::Scratch { base: start, limit: self.run.scratch_bytes() };
+                let from = base.map_or(0, |b| self.run.wave.sgpr(b as u32));
+                let constant = address::scratch(S32(from), offset).0;
+                (rule, none, if base.is_some() { none } else { register(0) }, constant)
+            }
+            _ => return false,
+        };
+        let swizzled = match rule {
+            Rule::Buffer { words, .. } => words[1] >> 31 != 0,
+            Rule::Scratch { .. } => true,
+        };
+        let step = if swizzled { bytes.min(4) } else { bytes };
+        if swizzled && (access.is_atomic() || bytes > 16) {
+            return false;
+        }
+        let level = self.run.level();
+        // Nothing moves before all of it is known to be there: registers may be both address and data.
+        let mut found = [const { MaybeUninit::<Places>::uninit() }; 4];
+        let mut spans = [(std::ptr::null_mut(), Span::default()); 4];
+        let parts = (bytes / step) as usize;
+        for i in 0..parts {
+            let before = i as u32 * step as u32;
+            let request =
+                Request { rule, index, offset, constant, before, bytes: step, swizzled, exec, level };
+            // SAFETY: registers of the file (decoding saw to it); what is written is aligned, and read afterwards.
+            let span = unsafe {
+                if !self.kernels.places(&request, &mut found[i]) {
+                    return false;
+                }
+                let places = found[i].assume_init_ref();
+                self.kernels.span(places.low.as_ptr(), places.high.as_ptr(), exec, step)
+            };
+            let Some(span) = span else { return false };
+            let len = (span.greatest - span.least) as u64 + step as u64;
+            let first = span.first().0;
+            let Ok(p) = guest::check(&mut self.run.wave.cache, self.run.memory, first, len, write) else {
+                return false;
+            };
+            spans[i] = (p, span);
+        }
+        for (i, (places, (p, span))) in found.iter().zip(spans).take(parts).enumerate() {
+            // SAFETY: written above.
+            let places = unsafe { places.assume_init_ref() };
+            let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &places.low, exec };
+            let part = match access {
+                Access::Load { extend, .. } => Access::Load { bytes: step, extend },
+                Access::Store { high, .. } => Access::Store { bytes: step, high },
+                atomic => atomic,
+            };
+            // SAFETY: all bytes between the first and the last are checked.
+            let done = unsafe {
+                match span.consecutive && step == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
+                    true => self.consecutive_at(inst, write, p, i as u16),
+                    false => self.transfer_at(inst, part, all, i as u16),
+                }
+            };
+            if !done {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Atomic operations. False: not done.
+    ///
+    /// # Safety
+    /// What active lanes access must be checked.
+    #[inline(never)]
+    unsafe fn update(
+        &mut self,
+        inst: &Inst,
+        unit: Unit<'_>,
+        (op, bytes): (Atomic, u8),
+        (data, second): (Src, Src),
+        lanes: Move,
+    ) -> bool {
+        let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+        let register = |src| match src {
+            Src::Vgpr(r) => file.wrapping_add(r as usize).cast_const(),
+            _ => std::ptr::null(),
+        };
+        let (data, second) = (register(data), register(second));
+        if data.is_null() || op.has_second() && second.is_null() {
+            return false;
+        }
+        let old = if inst.returns() { file.wrapping_add(inst.dst as usize) } else { std::ptr::null_mut() };
+        let Move { base, offsets, exec } = lanes;
+        let second = if op.has_second() { second } else { std::ptr::null() };
+        let update = Update { op, bytes, base, offsets, exec, unit, data, second, old };
+        if !update.aligned() {
+            return false;
+        }
+        // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
+        unsafe { update.run() };
+        true
     }
 
     /// The address that a buffer instruction makes of a 64-bit one.
@@ -235,24 +359,41 @@ impl Exec<'_> {
         offset: u32,
         (base, limit): (*mut u8, u32),
     ) -> bool {
-        let (Src::Vgpr(address), Access::Load { bytes, .. } | Access::Store { bytes, .. }) =
-            (inst.src[0], access)
-        else {
-            return false;
-        };
+        let Src::Vgpr(address) = inst.src[0] else { return false };
+        let (Access::Load { bytes, .. } | Access::Store { bytes, .. } | Access::Atomic { bytes, .. }) =
+            access;
         let Some(span) = self.span(address, false, exec, bytes) else { return false };
         if span.greatest as u64 + offset as u64 + bytes as u64 > limit as u64 {
             return false;
         }
         let base = base.wrapping_add(offset as usize);
-        if span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0 {
-            let write = matches!(access, Access::Store { .. });
+        if span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0 && !access.is_atomic() {
+            let write = access.writes();
             // SAFETY: all bytes are below the limit.
             return unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize)) };
         }
         let offsets = self.run.wave.vgprs[address as usize].0;
+        let mode = self.mode;
         // SAFETY: all bytes are below the limit.
-        unsafe { self.transfer(inst, access, Move { base, offsets: &offsets, exec }) }
+        unsafe {
+            match access {
+                Access::Atomic { op, bytes } => {
+                    // LDS compares with the first datum and stores the second (manual 12.12, DS_CMPST_B32).
+                    let sources = match op {
+                        Atomic::CmpSwap | Atomic::CmpSwapF => (inst.src[2], inst.src[1]),
+                        _ => (inst.src[1], inst.src[2]),
+                    };
+                    self.update(
+                        inst,
+                        Unit::Share(&mode),
+                        (op, bytes),
+                        sources,
+                        Move { base, offsets: &offsets, exec },
+                    )
+                }
+                _ => self.transfer(inst, access, Move { base, offsets: &offsets, exec }),
+            }
+        }
     }
 
     /// Loads or stores of a data share, two addresses for each lane. False: not done.
@@ -313,12 +454,26 @@ impl Exec<'_> {
     /// The dwords must be checked.
     #[inline(always)]
     unsafe fn consecutive(&mut self, inst: &Inst, write: bool, p: *mut u8) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.consecutive_at(inst, write, p, 0) }
+    }
+
+    /// The same of one of its data registers.
+    ///
+    /// # Safety
+    /// The dwords must be checked.
+    #[inline(always)]
+    unsafe fn consecutive_at(&mut self, inst: &Inst, write: bool, p: *mut u8, number: u16) -> bool {
         let file = self.run.wave.vgprs.as_mut_ptr();
         // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
         unsafe {
             match (write, inst.src[1]) {
-                (false, _) => std::ptr::copy_nonoverlapping(p, file.add(inst.dst as usize).cast(), 256),
-                (true, Src::Vgpr(r)) => std::ptr::copy_nonoverlapping(file.add(r as usize).cast(), p, 256),
+                (false, _) => {
+                    std::ptr::copy_nonoverlapping(p, file.add((inst.dst + number) as usize).cast(), 256);
+                }
+                (true, Src::Vgpr(r)) => {
+                    std::ptr::copy_nonoverlapping(file.add((r + number) as usize).cast(), p, 256);
+                }
                 _ => return false,
             }
         }
@@ -331,13 +486,29 @@ impl Exec<'_> {
     /// What active lanes access must be checked.
     #[inline(always)]
     unsafe fn transfer(&mut self, inst: &Inst, access: Access, lanes: Move) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.transfer_at(inst, access, lanes, 0) }
+    }
+
+    /// The same, from one of its data registers on.
+    ///
+    /// # Safety
+    /// What active lanes access must be checked.
+    #[inline(always)]
+    unsafe fn transfer_at(&mut self, inst: &Inst, access: Access, lanes: Move, number: u16) -> bool {
         let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
         // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
         unsafe {
             match (access, inst.src[1]) {
-                (Access::Load { bytes, extend }, _) => lanes.load(file.add(inst.dst as usize), bytes, extend),
+                (Access::Load { bytes, extend }, _) => {
+                    lanes.load(file.add((inst.dst + number) as usize), bytes, extend);
+                }
                 (Access::Store { bytes, high }, Src::Vgpr(r)) => {
-                    lanes.store(file.add(r as usize), bytes, high)
+                    lanes.store(file.add((r + number) as usize), bytes, high);
+                }
+                (Access::Atomic { op, bytes }, Src::Vgpr(r)) => {
+                    let sources = (inst.src[1], Src::Vgpr(r + bytes as u16 / 4));
+                    return self.update(inst, Unit::Cache, (op, bytes), sources, lanes);
                 }
                 _ => return false,
             }

@@ -152,5 +152,11 @@ pub(crate) trait V16: Word<Mask = Bits, Long: L16<Self>> {
     fn from_array(a: [u32; 16]) -> Self;
 }
 
+/// The numbers of a chunk's lanes.
+#[inline(always)]
+pub(crate) fn lane_numbers<V: V16>(chunk: usize) -> V {
+    V::from_array(std::array::from_fn(|i| (chunk * 16 + i) as u32))
+}
+
 /// Sixteen lanes of 64 bits beside those of 32.
 pub(crate) trait L16<W: V16>: Long<Word = W, Mask = Bits> {}
