@@ -43,8 +43,6 @@ pub(crate) struct Request {
     pub before: u32,
     /// Bytes.
     pub bytes: u8,
-    /// Bytes that do not lie in one dword may be separated.
-    pub swizzled: bool,
     /// Active lanes.
     pub exec: u64,
     /// The processor's.
@@ -94,10 +92,7 @@ pub(crate) unsafe fn places<V: V16>(r: &Request, out: &mut MaybeUninit<Places>) 
                 (address::swizzled(V::Long::splat(base), offset, lane), inside)
             }
         };
-        let whole = match r.swizzled {
-            true => !V::splat(4).lt_u((offset & V::splat(3)) + V::splat(bytes)),
-            false => Bits::ones(),
-        };
+        let whole = !V::splat(4).lt_u((offset & V::splat(3)) + V::splat(bytes.min(4)));
         good = good & (inside & whole | !Bits((r.exec >> (16 * c)) as u16));
         // SAFETY: inside the arrays, which are aligned.
         unsafe {

@@ -43,6 +43,13 @@ struct Move<'a> {
     exec: u64,
 }
 
+/// Whether no two of the spans overlap.
+fn disjoint(spans: &[(*mut u8, Span)], bytes: u8) -> bool {
+    let end = |s: &Span| s.greatest as u64 + bytes as u64;
+    let apart = |a: &Span, b: &Span| end(a) <= b.least as u64 || end(b) <= a.least as u64;
+    spans.iter().enumerate().all(|(i, (_, a))| spans[..i].iter().all(|(_, b)| apart(a, b)))
+}
+
 /// Calls a function for each active lane.
 #[inline(always)]
 fn each(exec: u64, mut f: impl FnMut(usize)) {
@@ -249,8 +256,7 @@ impl Exec<'_> {
         let parts = (bytes / step) as usize;
         for i in 0..parts {
             let before = i as u32 * step as u32;
-            let request =
-                Request { rule, index, offset, constant, before, bytes: step, swizzled, exec, level };
+            let request = Request { rule, index, offset, constant, before, bytes: step, exec, level };
             // SAFETY: registers of the file (decoding saw to it); what is written is aligned, and read afterwards.
             let span = unsafe {
                 if !self.kernels.places(&request, &mut found[i]) {
@@ -266,6 +272,15 @@ impl Exec<'_> {
                 return false;
             };
             spans[i] = (p, span);
+        }
+        let own = match rule {
+            // Lane numbers, and 64 lanes' dwords side by side: private memory before flat instructions had their own.
+            Rule::Buffer { words, indexed, .. } => !indexed && words[3] >> 21 & 7 == 7,
+            Rule::Scratch { .. } => true,
+        };
+        if write && !own && parts > 1 && !disjoint(&spans[..parts], step) {
+            // One lane may store where another does: `sem` has their order.
+            return false;
         }
         for (i, (places, (p, span))) in found.iter().zip(spans).take(parts).enumerate() {
             // SAFETY: written above.
@@ -412,6 +427,20 @@ impl Exec<'_> {
             return false;
         }
         let offsets = self.run.wave.vgprs[address as usize].0;
+        let apart = offsets2[0].abs_diff(offsets2[1]) > span.greatest - span.least + bytes as u32 - 1;
+        if let (true, false, Src::Vgpr(a), Src::Vgpr(b)) = (store, apart, inst.src[1], inst.src[2]) {
+            // What one lane stores another may, too: the lanes in order, both of a lane's together.
+            let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+            each(exec, |lane| {
+                for (offset, r) in offsets2.into_iter().zip([a, b]) {
+                    let one =
+                        Move { base: base.wrapping_add(offset as usize), offsets: &offsets, exec: 1 << lane };
+                    // SAFETY: all bytes are below the limit; registers are inside the file.
+                    unsafe { one.store(file.add(r as usize), bytes, false) };
+                }
+            });
+            return true;
+        }
         for (i, offset) in offsets2.into_iter().enumerate() {
             let base = base.wrapping_add(offset as usize);
             let one = Move { base, offsets: &offsets, exec };

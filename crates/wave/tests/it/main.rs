@@ -14,6 +14,7 @@ mod harness;
 mod hostile;
 mod images;
 mod integers;
+mod lanewise;
 mod matrices;
 mod memory;
 mod mips;
