@@ -5,13 +5,24 @@
 #include <cstdlib>
 #include <vector>
 
+// What ends a case that has failed (cases.h), and a program that is not made of cases.
+struct Failed {};
+inline bool &in_case() {
+  static bool is = false;
+  return is;
+}
+[[noreturn]] inline void failed() {
+  if (in_case()) throw Failed{};
+  std::exit(1);
+}
+
 // A HIP call that must succeed.
 #define HIP(call)                                                                                          \
   do {                                                                                                     \
     hipError_t error_ = (call);                                                                            \
     if (error_ != hipSuccess) {                                                                            \
       std::printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call, hipGetErrorString(error_));           \
-      std::exit(1);                                                                                        \
+      failed();                                                                                            \
     }                                                                                                      \
   } while (0)
 
@@ -22,7 +33,7 @@
       std::printf("FAIL %s:%d: %s: ", __FILE__, __LINE__, #condition);                                     \
       std::printf(__VA_ARGS__);                                                                            \
       std::printf("\n");                                                                                   \
-      std::exit(1);                                                                                        \
+      failed();                                                                                            \
     }                                                                                                      \
   } while (0)
 

@@ -134,6 +134,10 @@ fn messages_help() {
             "x.s:1:1: error: unknown instruction 'v_ad_f32': did you mean v_add_f32?",
         ),
         ("gfx900", "s_wiatcnt 0", "did you mean s_waitcnt?"),
+        // What not all of gfx9-generic's processors have: refused by llvm-mc-19 and 22, too.
+        ("gfx9-generic", "v_mad_mix_f32 v0, v1, v2, v3", "is not available on gfx9-generic: gfx900"),
+        ("gfx9-generic", "v_fma_mix_f32 v0, v1, v2, v3", "is not available on gfx9-generic: gfx904"),
+        ("gfx9-generic", "v_fmac_f32 v0, v1, v2", "is not available on gfx9-generic: gfx906"),
         ("gfx900", "v_dot2c_f32_f16 v0, v1, v2", "is not available on gfx900: gfx908 and gfx90a have it"),
         ("gfx600", "global_load_dword v0, v[0:1], off", "gfx900, gfx904, gfx906, gfx908 and gfx90a have it"),
         ("gfx900", "v_mad_f32_e32 v0, v1, v2, v3", "v_mad_f32 has no e32 form on gfx900"),

@@ -88,10 +88,8 @@ fn list(mcpu: &str, json: bool, encoding: Option<&str>) -> ExitCode {
             }
         },
     };
-    let rows: Vec<&'static Row> = ROWS
-        .iter()
-        .filter(|r| r.opcode_at(cpu.level).is_some() && wanted.is_none_or(|e| e == r.enc))
-        .collect();
+    let rows: Vec<&'static Row> =
+        ROWS.iter().filter(|r| r.opcode_on(cpu).is_some() && wanted.is_none_or(|e| e == r.enc)).collect();
     let mut out = String::new();
     if json {
         out.push_str("[\n");
@@ -190,12 +188,13 @@ fn processors(json: bool) -> ExitCode {
             .iter()
             .map(|p| {
                 format!(
-                    "  {{\"name\": \"{}\", \"aliases\": {}, \"level\": \"{}\", \"xnack\": {}, \"sramecc\": {}}}",
+                    "  {{\"name\": \"{}\", \"aliases\": {}, \"level\": \"{}\", \"xnack\": {}, \"sramecc\": {}, \"covers\": {}}}",
                     p.name,
                     json_list(p.aliases),
                     p.level.name(),
                     p.xnack.is_some(),
-                    p.sramecc
+                    p.sramecc,
+                    json_list(p.covers)
                 )
             })
             .collect();
@@ -209,7 +208,8 @@ fn processors(json: bool) -> ExitCode {
             if p.sramecc {
                 features.push("sramecc");
             }
-            let line = format!("{:<8} {:<34} {}", p.name, p.aliases.join(", "), features.join(", "));
+            let others = if p.is_generic() { p.covers.join(", ") } else { p.aliases.join(", ") };
+            let line = format!("{:<12} {:<46} {}", p.name, others, features.join(", "));
             let _ = writeln!(out, "{}", line.trim_end());
         }
     }

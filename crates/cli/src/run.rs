@@ -379,7 +379,7 @@ fn unbundle(run: &Run, file: &[u8]) -> Result<Vec<u8>, String> {
     }
     let wanted = run.gpu.as_deref().map(crate::gpu::target).transpose()?;
     let ids: Vec<String> = objects.iter().map(|o| o.id.clone()).collect();
-    objects.retain(|o| cpu(o).is_some_and(|c| wanted.is_none_or(|w| w.cpu == c)));
+    objects.retain(|o| cpu(o).is_some_and(|c| wanted.is_none_or(|w| w.cpu.runs(c))));
     if objects.is_empty() {
         return Err(format!(
             "none of its code objects is for {}: {}",
@@ -395,14 +395,18 @@ fn unbundle(run: &Run, file: &[u8]) -> Result<Vec<u8>, String> {
         let answers = |wanted: &String| kernels.iter().any(|k| demangle::answers(k, wanted));
         run.kernel.as_ref().map_or(!kernels.is_empty(), answers)
     };
-    objects.sort_by_key(|o| (!has(o), cpu(o).is_none_or(|c| c.name != "gfx90a")));
+    objects.sort_by_key(|o| {
+        (!has(o), cpu(o).is_none_or(|c| c.name != "gfx90a"), cpu(o).is_some_and(|c| c.is_generic()))
+    });
     Ok(objects.swap_remove(0).data.into_owned())
 }
 
 /// The exit status, unless the kernel could not be run at all.
 fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     crate::environment()?;
-    let (run, data, target) = open(run)?;
+    let (run, data, mut target) = open(run)?;
+    // Nobody builds a generic processor.
+    target.cpu = target.cpu.concrete();
     *json |= run.json;
     let engine = run.engine.as_deref().map(EngineKind::named).transpose()?.unwrap_or_default();
     let timeout = match run.timeout {

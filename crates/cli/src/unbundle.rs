@@ -1,4 +1,4 @@
-//! `wavemill unbundle`: the code objects in offload bundles and HIP programs, as files of their own.
+//! `wavemill unbundle`: the code objects in offload bundles, LLVM's offload binaries and programs, as files of their own.
 
 use crate::input::{choose, label, open, target_of};
 use crate::json::Json;
@@ -11,7 +11,7 @@ use wavemill_object::bundle::{CodeObject, code_objects};
 /// Arguments of `unbundle`.
 #[derive(Args)]
 #[command(
-    after_help = "FILE is a bundle, also compressed, or a HIP program. The files are called NAME-TARGET.co, with \
+    after_help = "FILE is a bundle, also compressed, an offload binary of LLVM's, or a program or host object with HIP or OpenMP code in it. The files are called NAME-TARGET.co, with \
 a number before .co\nwhen several source files have code for a target."
 )]
 pub struct Unbundle {

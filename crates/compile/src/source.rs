@@ -13,7 +13,7 @@ pub const DEFAULT_GPU: &str = "gfx90a";
 pub struct Assembled {
     /// A relocatable object.
     pub object: Vec<u8>,
-    /// What it is for.
+    /// What it runs on.
     pub target: Target,
     /// Warnings.
     pub messages: String,
@@ -28,6 +28,13 @@ pub fn assemble(
     confine: Option<&Path>,
 ) -> Result<Assembled, String> {
     let stated = stated::target(&text);
+    // Code for a generic processor stays so, whichever GPU runs it.
+    let generic = stated.as_ref().and_then(|id| Target::named(&id.processor)).filter(|t| t.cpu.is_generic());
+    let runs_on = gpu;
+    let gpu = match (gpu, generic) {
+        (Some(gpu), Some(code)) if gpu.cpu.runs(code.cpu) => Some(code),
+        _ => gpu,
+    };
     let mut target = match (gpu, &stated) {
         (Some(target), _) => target,
         (None, Some(id)) => Target::named(&id.processor)
@@ -55,5 +62,6 @@ pub fn assemble(
         return Err(format!("{name} cannot be assembled\n{messages}"));
     }
     let object = elf::write(&output).map_err(|e| format!("{name}: {e}"))?;
+    target.cpu = runs_on.map_or(target.cpu, |gpu| gpu.cpu);
     Ok(Assembled { object, target, messages })
 }

@@ -145,9 +145,20 @@ pub fn target_of(file: &File<'_>) -> Result<(TargetId, Target), LoadError> {
     let Some(cpu) = target::processor(&id.processor) else {
         return refuse(
             LoadErrorKind::Target,
-            format!("it is for {}, which Wavemill cannot run (GFX6 to GFX9 it can)", id.processor),
+            format!("it is for {}, which Wavemill cannot run (GFX6 to gfx90a it can)", id.processor),
         );
     };
+    let generic = (file.flags & elf::EF_AMDGPU_GENERIC_VERSION) >> elf::GENERIC_VERSION_SHIFT;
+    if cpu.is_generic() && generic > elf::GENERIC_VERSION {
+        return refuse(
+            LoadErrorKind::Target,
+            format!(
+                "it is for version {generic} of {}, of which version {} is the last known",
+                cpu.name,
+                elf::GENERIC_VERSION
+            ),
+        );
+    }
     let mut target = Target::new(cpu);
     target.xnack = id.xnack.request();
     target.sramecc = id.sramecc.request();
@@ -256,10 +267,14 @@ pub fn load(
 
 /// A code object runs on the processor it names, with the features it names.
 fn check_target(ours: &Target, theirs: &Target, id: &TargetId) -> Result<(), LoadError> {
-    if ours.cpu != theirs.cpu {
+    if !ours.cpu.runs(theirs.cpu) {
+        let those = match theirs.cpu.covers {
+            [] => String::new(),
+            names => format!(" (that is {})", names.join(", ")),
+        };
         return refuse(
             LoadErrorKind::Target,
-            format!("it is for {}, the GPU is {}", theirs.cpu.name, ours.cpu.name),
+            format!("it is for {}{those}, the GPU is {}", theirs.cpu.name, ours.cpu.name),
         );
     }
     let features = [("xnack", id.xnack, ours.xnack), ("sramecc", id.sramecc, ours.sramecc)];

@@ -66,8 +66,9 @@ pub static PROFILES: &[Profile] = profiles![
 ];
 
 impl Profile {
-    /// The usual product with a processor.
+    /// The usual product with a processor, or with the first one that a generic processor covers.
     pub fn of(cpu: &'static Processor) -> Profile {
+        let cpu = cpu.concrete();
         let listed = PROFILES.iter().find(|p| p.processor == cpu.name);
         listed.copied().unwrap_or(Profile {
             names: &[],

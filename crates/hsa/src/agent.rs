@@ -310,7 +310,7 @@ api! {
         let agent = isa_target(&runtime, agent_isa)?;
         // Features that are not named may be either way.
         let fits = |code: Option<bool>, agent: Option<bool>| code.is_none() || code == agent;
-        let same = code.cpu.name == agent.cpu.name;
+        let same = agent.cpu.runs(code.cpu);
         result.set(same && fits(code.xnack, agent.xnack) && fits(code.sramecc, agent.sramecc))
     }
 

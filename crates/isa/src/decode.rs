@@ -45,7 +45,7 @@ impl Decoder {
         let level = target.level();
         let mut table = Box::new([0u16; SLOTS]);
         for (i, row) in ROWS.iter().enumerate() {
-            let Some(op) = row.opcode_at(level) else { continue };
+            let Some(op) = row.opcode_on(target.cpu) else { continue };
             let id = i as u16 + 1;
             table[BASE[row.enc as usize] as usize + op as usize] = id;
             if row.has_form(Form::Vop3, level) {

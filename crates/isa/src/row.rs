@@ -1,7 +1,7 @@
 //! The shape of a table row: what one line of `isa/*.isa` becomes.
 
 use crate::op::Op;
-use crate::target::{Level, Target};
+use crate::target::{self, Level, Processor, Target};
 
 /// The encoding an instruction's row belongs to. VOP1, VOP2 and VOPC rows may have further [`Form`]s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -557,6 +557,13 @@ impl Row {
     pub const fn opcode_at(&self, level: Level) -> Option<u16> {
         let op = self.opcode[level as usize];
         if op == ABSENT { None } else { Some(op) }
+    }
+
+    /// The opcode on a processor. A generic one has the instructions that are the same on all that it covers.
+    pub fn opcode_on(&self, cpu: &Processor) -> Option<u16> {
+        let own = self.opcode_at(cpu.level)?;
+        let mut levels = cpu.covers.iter().filter_map(|name| target::processor(name)).map(|p| p.level);
+        levels.all(|level| self.opcode_at(level) == Some(own)).then_some(own)
     }
 
     /// True when any of `bits` of [`flag`] is set.

@@ -2,7 +2,7 @@
 //! can be switched on or off for it.
 //!
 //! The names are those of the AMDGPU guide's processor table with their marketing alternatives, and the later
-//! GFX9 members. Where the guide's old table and today's tools disagree (`bonaire` was once gfx700, now gfx704),
+//! GFX9 members; a generic processor stands for several. Where the guide's old table and today's tools disagree (`bonaire` was once gfx700, now gfx704),
 //! today's meaning is taken, since that is what assemblers put into the ELF header.
 
 /// An instruction-set level: processors of one level accept the same instructions with the same opcodes.
@@ -96,6 +96,25 @@ pub struct Processor {
     pub sramecc: bool,
     /// The SGPR initialisation bug of Tonga and Iceland: kernels must allocate 96 SGPRs.
     pub sgpr_init_bug: bool,
+    /// For a generic processor, those that run its code; empty for all others.
+    pub covers: &'static [&'static str],
+}
+
+impl Processor {
+    /// Whether it stands for several processors: code for it has what all of them have.
+    pub const fn is_generic(&self) -> bool {
+        !self.covers.is_empty()
+    }
+
+    /// Whether it runs code for `code`.
+    pub fn runs(&self, code: &Processor) -> bool {
+        self == code || code.covers.contains(&self.name)
+    }
+
+    /// A processor that can be built: itself, or the first that a generic one covers.
+    pub fn concrete(&'static self) -> &'static Processor {
+        self.covers.first().and_then(|name| processor(name)).unwrap_or(self)
+    }
 }
 
 const fn cpu(
@@ -116,8 +135,12 @@ const fn cpu(
         xnack,
         sramecc,
         sgpr_init_bug: matches!(mach, 0x29 | 0x3c),
+        covers: &[],
     }
 }
+
+/// What `gfx9-generic` covers (AMDGPU guide of LLVM 19, "Generic processors"): neither gfx908 nor gfx90a.
+const GFX9: &[&str] = &["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"];
 
 /// Every processor Wavemill knows.
 pub static PROCESSORS: &[Processor] = &[
@@ -143,6 +166,10 @@ pub static PROCESSORS: &[Processor] = &[
     cpu("gfx909", &[], (9, 0, 9), Level::Gfx900, 0x31, Some(true), false),
     cpu("gfx90a", &[], (9, 0, 10), Level::Gfx90a, 0x3f, Some(false), true),
     cpu("gfx90c", &[], (9, 0, 12), Level::Gfx900, 0x32, Some(true), false),
+    Processor {
+        covers: GFX9,
+        ..cpu("gfx9-generic", &[], (9, 0, 0), Level::Gfx900, 0x51, Some(false), false)
+    },
 ];
 
 /// Names for processors with XNACK switched on, from the time when that was no feature (the AMDGPU guide's gfx901 and

@@ -1,11 +1,12 @@
 //! Containers of code objects: clang's offload bundles, one after the other, compressed or not, on their own or in
-//! the `.hip_fatbin` section of a host program, and archives of all these (Clang documentation, "Clang Offload Bundler").
+//! the `.hip_fatbin` section of a host program (Clang documentation, "Clang Offload Bundler"), LLVM's offload binaries, on
+//! their own or in `.llvm.offloading` sections, and archives of all these.
 
 use crate::elf::EM_AMDGPU;
 use crate::read::Error;
 use crate::target_id::TargetId;
 use crate::unpack::{Method, unpack};
-use crate::{archive, catalyst};
+use crate::{archive, catalyst, offload};
 use object::LittleEndian as LE;
 use object::elf::FileHeader64;
 use object::read::elf::{FileHeader as _, SectionHeader as _};
@@ -13,6 +14,8 @@ use std::borrow::Cow;
 
 const MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
 const COMPRESSED: &[u8] = b"CCOB";
+/// The section in which HIP's programs have them.
+const HIP_SECTION: &[u8] = b".hip_fatbin";
 /// Bytes that all the compressed bundles of a file may unpack to, or so many times the file's size if that is more. Code
 /// shrinks to a twentieth at best.
 const MAX_UNPACKED: u64 = 1 << 30;
@@ -66,10 +69,10 @@ fn single(file: &[u8]) -> Maybe<Vec<CodeObject<'_>>> {
         if let Some(reason) = machine.and_then(catalyst::refusal) {
             return Ok(Err(Error::new("ELF header", Some(0), reason)));
         }
-        return match fat_binary(file)? {
-            Ok((fatbin, offset)) => bundles(fatbin, offset).map(Ok),
-            Err(nothing) => Ok(Err(nothing)),
-        };
+        return host_program(file);
+    }
+    if file.starts_with(offload::MAGIC) {
+        return Ok(Ok(offloaded(file, 0, 0)?));
     }
     if file.starts_with(MAGIC) || file.starts_with(COMPRESSED) {
         return bundles(file, 0).map(Ok);
@@ -78,26 +81,50 @@ fn single(file: &[u8]) -> Maybe<Vec<CodeObject<'_>>> {
     Ok(Err(Error::new("file", Some(0), message)))
 }
 
-/// The `.hip_fatbin` section of a host program and where it starts.
-fn fat_binary(file: &[u8]) -> Maybe<(&[u8], u64)> {
+/// What the `.hip_fatbin` and `.llvm.offloading` sections of a host program or object hold.
+fn host_program(file: &[u8]) -> Maybe<Vec<CodeObject<'_>>> {
     let broken = |e: object::Error| Error::new("ELF header", Some(0), e.to_string());
     let header = FileHeader64::<LE>::parse(file).map_err(broken)?;
     let sections = header.sections(LE, file).map_err(broken)?;
+    let (mut all, mut found) = (Vec::new(), false);
+    for section in sections.iter() {
+        let Ok(name) = sections.section_name(LE, section) else { continue };
+        if name != HIP_SECTION && name != offload::SECTION {
+            continue;
+        }
+        found = true;
+        let offset = section.sh_offset.get(LE);
+        let unreadable =
+            |e: object::Error| Error::new(String::from_utf8_lossy(name), Some(offset), e.to_string());
+        let data = section.data(LE, file).map_err(unreadable)?;
+        let number = all.last().map_or(0, |c: &CodeObject<'_>| c.bundle + 1);
+        all.extend(match name == HIP_SECTION {
+            true => bundles(data, offset)?,
+            false => offloaded(data, offset, number)?,
+        });
+    }
+    if found {
+        return Ok(Ok(all));
+    }
     let machine = match header.e_machine(LE).0 {
         62 => "x86-64".into(),
         183 => "AArch64".into(),
         other => format!("machine {other}"),
     };
-    let found = sections.iter().find(|s| sections.section_name(LE, s).is_ok_and(|n| n == b".hip_fatbin"));
-    let Some(section) = found else {
-        let message = format!(
-            "it is for {machine}, not for AMD GPUs (machine {EM_AMDGPU}), and has no .hip_fatbin section"
-        );
-        return Ok(Err(Error::new("ELF header", Some(18), message)));
-    };
-    let offset = section.sh_offset.get(LE);
-    let data = section.data(LE, file).map_err(|e| Error::new(".hip_fatbin", Some(offset), e.to_string()))?;
-    Ok(Ok((data, offset)))
+    let message = format!(
+        "it is for {machine}, not for AMD GPUs (machine {EM_AMDGPU}), and has no .hip_fatbin and no .llvm.offloading section"
+    );
+    Ok(Err(Error::new("ELF header", Some(18), message)))
+}
+
+/// The code objects of LLVM's offload binaries.
+fn offloaded(data: &[u8], base: u64, number: usize) -> Result<Vec<CodeObject<'_>>, Error> {
+    let images = offload::read(data, base, number)?;
+    let mut all = Vec::with_capacity(images.len());
+    for offload::Image { id, target, number, data } in images {
+        all.push(CodeObject { id, target, member: None, bundle: number, data: Cow::Borrowed(data) });
+    }
+    Ok(all)
 }
 
 /// Reads bundles that follow each other in `data`, which starts at byte `base` of the file.

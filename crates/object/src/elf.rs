@@ -24,6 +24,10 @@ pub const EF_AMDGPU_FEATURE_XNACK_V4: u32 = 0x300;
 pub const EF_AMDGPU_FEATURE_SRAMECC_V4: u32 = 0xc00;
 /// Code object v6: mask of the generic processor's version.
 pub const EF_AMDGPU_GENERIC_VERSION: u32 = 0xff00_0000;
+/// How far [`EF_AMDGPU_GENERIC_VERSION`] is shifted.
+pub const GENERIC_VERSION_SHIFT: u32 = 24;
+/// The version of `gfx9-generic` that tools write today, and the last one that GPUs here understand.
+pub const GENERIC_VERSION: u32 = 1;
 
 /// No section: the first of every file.
 pub const SHT_NULL: u32 = 0;
@@ -248,16 +252,20 @@ pub const FOREIGN_MACHINES: &[(u8, &str)] = &[
     (0x46, "gfx1101"),
     (0x47, "gfx1102"),
     (0x48, "gfx1200"),
+    (0x49, "gfx1250"),
     (0x4a, "gfx1151"),
     (0x4b, "gfx941"),
     (0x4c, "gfx942"),
     (0x4e, "gfx1201"),
-    (0x51, "gfx9-generic"),
+    (0x4f, "gfx950"),
     (0x52, "gfx10-1-generic"),
     (0x53, "gfx10-3-generic"),
     (0x54, "gfx11-generic"),
     (0x55, "gfx1152"),
+    (0x58, "gfx1153"),
     (0x59, "gfx12-generic"),
+    (0x5a, "gfx1251"),
+    (0x5f, "gfx9-4-generic"),
 ];
 
 /// The processor name for an `EF_AMDGPU_MACH` value.

@@ -18,6 +18,7 @@ pub mod limits;
 pub mod lines;
 pub mod link;
 pub mod metadata;
+mod offload;
 pub mod read;
 mod strtab;
 pub mod target_id;

@@ -237,6 +237,9 @@ impl TargetId {
         // Only HSA has the four-valued settings; PAL, Mesa3D and unknown systems stay with v3's bits.
         if version >= 4 && self.os() == Os::Hsa {
             flags |= self.xnack.bits() << 8 | self.sramecc.bits() << 10;
+            if version >= 6 && self.cpu().is_some_and(|c| c.is_generic()) {
+                flags |= elf::GENERIC_VERSION << elf::GENERIC_VERSION_SHIFT;
+            }
         } else {
             if self.xnack.is_on_or_any() {
                 flags |= elf::EF_AMDGPU_FEATURE_XNACK_V3;

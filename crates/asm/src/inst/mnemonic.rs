@@ -66,14 +66,18 @@ fn split(name: &[u8]) -> (&[u8], Suffix) {
     }
 }
 
-/// The row a name means on a level.
-fn row_of(name: &[u8], level: Level) -> Option<(&'static Row, Option<&'static Alias>)> {
-    if let Some(row) = lookup::by_name(name).find(|r| r.opcode_at(level).is_some()) {
+/// The row that a name means on a level, of those that are there.
+fn row_of(
+    name: &[u8],
+    level: Level,
+    there: impl Fn(&Row) -> bool,
+) -> Option<(&'static Row, Option<&'static Alias>)> {
+    if let Some(row) = lookup::by_name(name).find(|r| there(r)) {
         return Some((row, None));
     }
     let alias =
         ALIASES.iter().find(|a| a.name.as_bytes() == name && a.levels.0 <= level && level <= a.levels.1)?;
-    let row = lookup::by_name(alias.means).find(|r| r.opcode_at(level).is_some())?;
+    let row = lookup::by_name(alias.means).find(|r| there(r))?;
     Some((row, Some(alias)))
 }
 
@@ -82,13 +86,14 @@ pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
     let written = p.lex.bytes(mnemonic);
     let level = p.target.level();
     let (mut stem, mut suffix) = split(written);
-    let mut found = row_of(stem, level);
+    let there = |r: &Row| r.opcode_on(p.target.cpu).is_some();
+    let mut found = row_of(stem, level, there);
     // Mnemonics, and they alone, may be written in capitals.
     let lower;
     if found.is_none() && written.iter().any(u8::is_ascii_uppercase) {
         lower = written.to_ascii_lowercase();
         (stem, suffix) = split(&lower);
-        found = row_of(stem, level);
+        found = row_of(stem, level, there);
     }
     let Some((row, alias)) = found else {
         return Err(unknown(p, mnemonic, &String::from_utf8_lossy(stem)));
@@ -120,14 +125,15 @@ pub(super) fn find(p: &Parser<'_>, mnemonic: Token) -> Result<Found, Diag> {
 #[cold]
 fn unknown(p: &Parser<'_>, mnemonic: Token, stem: &str) -> Diag {
     let span = p.lex.span(mnemonic);
-    let level = p.target.level();
     let cpu = p.target.cpu.name;
-    let levels: Vec<Level> =
-        Level::ALL.into_iter().filter(|l| row_of(stem.as_bytes(), *l).is_some()).collect();
+    let levels: Vec<Level> = Level::ALL
+        .into_iter()
+        .filter(|l| row_of(stem.as_bytes(), *l, |r| r.opcode_at(*l).is_some()).is_some())
+        .collect();
     if !levels.is_empty() {
         return Diag::error(span, format!("{stem} is not available on {cpu}: {} it", have(&levels)));
     }
-    let here = ROWS.iter().filter(|r| r.opcode_at(level).is_some()).map(|r| r.name);
+    let here = ROWS.iter().filter(|r| r.opcode_on(p.target.cpu).is_some()).map(|r| r.name);
     if let Some(near) = suggest::closest(stem, here) {
         return Diag::error(span, format!("unknown instruction '{stem}': did you mean {near}?"));
     }

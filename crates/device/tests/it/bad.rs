@@ -41,6 +41,24 @@ fn sizes_beyond_the_processor_are_refused() {
     assert!(message.contains("with 512 VGPRs only 1 fit"), "{message}");
 }
 
+/// gfx9-generic covers gfx900, 902, 904, 906, 909 and 90c, neither gfx908 nor gfx90a (AMDGPU guide of LLVM 19, "Generic
+/// processors").
+#[test]
+fn generic_code_runs_where_it_may() {
+    let data = kernel("gfx9-generic", "");
+    for cpu in ["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"] {
+        let device = device(cpu, 1, |_, _, _, _| Event::End);
+        assert!(launch(&device, data.clone(), &sizes(&[64], &[64])).is_ok(), "{cpu}");
+    }
+    for cpu in ["gfx803", "gfx908", "gfx90a"] {
+        let device = device(cpu, 1, |_, _, _, _| panic!("nothing may run"));
+        let message = launch(&device, data.clone(), &sizes(&[64], &[64])).unwrap_err();
+        let want =
+            "it is for gfx9-generic (that is gfx900, gfx902, gfx904, gfx906, gfx909, gfx90c), the GPU is";
+        assert!(message.contains(want), "{message}");
+    }
+}
+
 #[test]
 fn arguments_are_checked() {
     let values = vec![Value::Pointer(0), Value::Bytes(vec![0; 4]), Value::Bytes(vec![0; 8])];

@@ -1,7 +1,8 @@
 //! What real compilers make of OpenCL, run on the virtual GPU and compared with the host.
 //!
 //! The sources and the compiled fixtures are in `tests/kernels/` of the repository; `make-fixtures` there makes them
-//! anew. Every test runs its kernels in all fixtures of a source: processors, compilers, code object versions, levels.
+//! anew. Every test runs its kernels in all fixtures of a source: processors, compilers, code object versions, levels; those for
+//! a generic processor run on each that it covers.
 
 mod arith;
 mod basics;
@@ -18,6 +19,7 @@ use wavemill_device::kernarg::Value;
 use wavemill_device::run::Launch;
 use wavemill_device::{Device, EngineKind, Loaded, Options, Region, Use, loader};
 use wavemill_isa::Target;
+use wavemill_isa::target::processor;
 pub use wavemill_testing::Random;
 use wavemill_wave::Engine;
 
@@ -147,10 +149,13 @@ pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
     assert!(!names.is_empty() || !only.is_empty(), "no fixtures of {source}");
     let mut failures = Vec::new();
     for name in &names {
-        for engine in ENGINES {
-            let case = load(name, 0, engine);
-            if let Err(message) = test(&case) {
-                failures.push(format!("{name} on {}: {message}", case.device.engine_name()));
+        for target in targets(name) {
+            for engine in ENGINES {
+                let case = load_on(target, name, 0, engine);
+                if let Err(message) = test(&case) {
+                    let (cpu, engine) = (target.cpu.name, case.device.engine_name());
+                    failures.push(format!("{name} on {cpu} with {engine}: {message}"));
+                }
             }
         }
     }
@@ -163,11 +168,25 @@ pub type MakeEngine = fn(Target) -> Arc<dyn Engine>;
 /// Engines that every fixture runs on.
 const ENGINES: [MakeEngine; 2] = [|t| EngineKind::Interp.make(t), |t| EngineKind::Plain.make(t)];
 
-/// Loads a fixture for a device with so many threads (0: all) and an engine.
-pub fn load(name: &str, threads: usize, engine: impl Fn(Target) -> Arc<dyn Engine>) -> Case {
+/// What a fixture is for: one processor, or all that a generic one covers.
+fn targets(name: &str) -> Vec<Target> {
     let data = std::fs::read(directory().join(name)).unwrap();
     let file = wavemill_object::read::File::parse(&data).unwrap();
     let (_, target) = loader::target_of(&file).unwrap();
+    match target.cpu.covers {
+        [] => vec![target],
+        names => names.iter().map(|n| Target { cpu: processor(n).unwrap(), ..target }).collect(),
+    }
+}
+
+/// Loads a fixture for a device with so many threads (0: all) and an engine.
+pub fn load(name: &str, threads: usize, engine: impl Fn(Target) -> Arc<dyn Engine>) -> Case {
+    load_on(targets(name)[0], name, threads, engine)
+}
+
+/// The same on a GPU of choice.
+fn load_on(target: Target, name: &str, threads: usize, engine: impl Fn(Target) -> Arc<dyn Engine>) -> Case {
+    let data = std::fs::read(directory().join(name)).unwrap();
     let options = Options { threads, ..Options::default() };
     let device = Device::with_engine(target, engine(target), &options);
     let object = device.load(name, data.clone()).unwrap();

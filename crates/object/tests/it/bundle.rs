@@ -1,4 +1,5 @@
-//! Offload bundles, made by hand after clang's description of them. The compressed one is `fixtures/make`'s.
+//! Offload bundles, made by hand after clang's description of them. The compressed one and LLVM's offload
+//! binaries are `fixtures/make`'s.
 
 use crate::objects::load;
 use wavemill_object::bundle::code_objects;
@@ -188,4 +189,39 @@ fn all_bundles_of_a_file_count() {
     assert_eq!(code_objects(&piece).unwrap()[0].data.len(), 64 << 20);
     let error = code_objects(&piece.repeat(20)).unwrap_err().to_string();
     assert!(error.contains("more than is unpacked of such a file"), "{error}");
+}
+
+/// Images that clang's packager has put together (`fixtures/make`).
+#[test]
+fn offload_binaries_are_read() {
+    let file = load("offload.bin");
+    let found = code_objects(&file).unwrap();
+    let seen: Vec<_> = found.iter().map(|c| (c.bundle, c.id.as_str())).collect();
+    let first = "openmp-amdgcn-amd-amdhsa--gfx90a:xnack-";
+    assert_eq!(seen, [(0, first), (1, "openmp-amdgcn-amd-amdhsa--gfx908")]);
+    assert_eq!(found[0].target.as_ref().unwrap().to_string(), "amdgcn-amd-amdhsa--gfx90a:xnack-");
+    assert!(found.iter().all(|c| c.data.starts_with(b"\x7fELF")));
+    let bitcode = code_objects(&load("offload-bitcode.bin")).unwrap_err().to_string();
+    assert!(bitcode.contains("openmp-amdgcn-amd-amdhsa--gfx90a is LLVM bitcode"), "{bitcode}");
+}
+
+/// Every cut and every broken number is an answer.
+#[test]
+fn broken_offload_binaries_are_refused() {
+    let file = load("offload.bin");
+    let size = u64::from_le_bytes(file[8..16].try_into().unwrap()) as usize;
+    for len in 5..size {
+        assert!(code_objects(&file[..len]).is_err(), "{len} bytes");
+    }
+    let error = |at: usize, bytes: &[u8]| {
+        let mut file = file.clone();
+        file[at..at + bytes.len()].copy_from_slice(bytes);
+        code_objects(&file).unwrap_err().to_string()
+    };
+    assert!(error(4, &[9]).contains("version 9 is not known"));
+    assert!(error(72, &[0xff; 8]).contains("a text does not end"));
+    assert!(error(8, &[16, 0]).contains("less than its header's"));
+    for (at, what) in [(16, "entry"), (40, "strings"), (48, "count"), (56, "image"), (64, "size")] {
+        assert!(error(at, &[0xff; 8]).contains("not all there"), "{what}");
+    }
 }

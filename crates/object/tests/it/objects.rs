@@ -11,7 +11,7 @@ pub fn load(name: &str) -> Vec<u8> {
     std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-const OBJECTS: [(&str, u8, &str); 7] = [
+const OBJECTS: [(&str, u8, &str); 8] = [
     ("v2-gfx600.o", 2, "amdgcn-amd-amdhsa--gfx600"),
     ("v2-gfx803.o", 2, "amdgcn-amd-amdhsa--gfx803"),
     ("v2-gfx906.o", 2, "amdgcn-amd-amdhsa--gfx906:sramecc+:xnack+"),
@@ -19,6 +19,7 @@ const OBJECTS: [(&str, u8, &str); 7] = [
     ("v4-gfx908.o", 4, "amdgcn-amd-amdhsa--gfx908"),
     ("v5-gfx90a.o", 5, "amdgcn-amd-amdhsa--gfx90a"),
     ("v6-gfx90a.o", 6, "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"),
+    ("v6-gfx9-generic.o", 6, "amdgcn-amd-amdhsa--gfx9-generic"),
 ];
 
 #[test]
@@ -34,7 +35,7 @@ fn headers_tell_version_and_target() {
 
 #[test]
 fn metadata_is_what_readelf_shows() {
-    for name in ["v3-gfx90a", "v4-gfx908", "v5-gfx90a", "v6-gfx90a"] {
+    for name in ["v3-gfx90a", "v4-gfx908", "v5-gfx90a", "v6-gfx90a", "v6-gfx9-generic"] {
         let bytes = load(&format!("{name}.o"));
         let mut document = File::parse(&bytes).unwrap().metadata().unwrap().unwrap();
         assert_eq!(to_yaml(&document, false), fixture(&format!("objects/{name}.notes")));

@@ -21,7 +21,7 @@ fn every_version_has_its_spelling() {
     assert_eq!(id("fiji", None, None).spelling(2), "amdgcn-amd-amdhsa--gfx803");
 }
 
-/// The flags are those of code objects that clang 15 and 19 made.
+/// The flags are those of code objects that clang 15 and 19 made, and llvm-mc-19 and 22 for the generic processor.
 #[test]
 fn e_flags_are_those_of_compiled_code() {
     for (cpu, xnack, sramecc, version, flags) in [
@@ -37,6 +37,9 @@ fn e_flags_are_those_of_compiled_code() {
         ("gfx90a", Some(false), None, 4, 0x63f),
         ("gfx90a", Some(true), None, 4, 0x73f),
         ("gfx90a", Some(false), Some(true), 4, 0xe3f),
+        ("gfx9-generic", Some(false), None, 5, 0x251),
+        ("gfx9-generic", Some(false), None, 6, 0x100_0251),
+        ("gfx9-generic", None, None, 6, 0x100_0151),
     ] {
         let made = id(cpu, xnack, sramecc);
         assert_eq!(made.e_flags(version), flags, "{made} v{version}");
