@@ -68,6 +68,17 @@ impl Rmw<'_> {
     }
 }
 
+/// The sum, rounded to nearest. Hosts add numbers as IEEE 754 has it, so only NaNs need more care.
+#[inline]
+fn add(format: Format, a: u64, b: u64) -> u64 {
+    let number = |x: u64| x & !format.sign() < format.infinity();
+    match format {
+        F32 if number(a) && number(b) => (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits() as u64,
+        F64 if number(a) && number(b) => (f64::from_bits(a) + f64::from_bits(b)).to_bits(),
+        _ => soft::add(format, a, b, Round::Nearest),
+    }
+}
+
 impl Atomic {
     /// Whether the instruction carries a second datum.
     pub const fn has_second(self) -> bool {
@@ -140,7 +151,7 @@ impl Atomic {
         let (a, b) = (input(old), input(data));
         match self {
             Atomic::AddF => {
-                let r = soft::add(format, a, b, Round::Nearest);
+                let r = add(format, a, b);
                 if m.flush_out { format.flush(r) } else { r }
             }
             Atomic::CmpSwapF => {
