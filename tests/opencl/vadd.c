@@ -1,4 +1,5 @@
 // OpenCL from C: a kernel from source, buffers, events, profiling, printf.
+// link: -lOpenCL
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>
@@ -93,5 +94,6 @@ int main(void) {
     CHECK(clReleaseProgram(program));
     CHECK(clReleaseCommandQueue(queue));
     CHECK(clReleaseContext(context));
+    puts(wrong ? "FAIL" : "PASS");
     return wrong != 0;
 }

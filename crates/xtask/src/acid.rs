@@ -35,7 +35,11 @@ const PACKAGES: &[&str] = &[
     "gcc-12",
     "gcc-12-offload-amdgcn",
     "libgomp-plugin-amdgcn1",
+    "g++-12",
     "libopenmpi-dev",
+    "ocl-icd-opencl-dev",
+    "opencl-clhpp-headers",
+    "opencl-headers",
     "openmpi-bin",
 ];
 
@@ -183,6 +187,13 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
         add("openmp", &path, "-clang", clang, Vec::new())?;
         let gcc = "gcc-12 -O2 -fopenmp -foffload=amdgcn-amdhsa -foffload-options=amdgcn-amdhsa=-march=gfx900";
         add("openmp", &path, "-gcc", gcc, Vec::new())?;
+    }
+    for (extension, compiler) in
+        [("c", "gcc-12 -std=c11 -Wall -Wextra -O2"), ("cpp", "g++-12 -std=c++17 -Wall -O2")]
+    {
+        for path in files(&root.join("tests/opencl"), extension)? {
+            add("opencl", &path, "", compiler, Vec::new())?;
+        }
     }
     // GCC 12 has no code for later GPUs than gfx906.
     for item in items.iter_mut().filter(|i| i.name.ends_with("-gcc")) {
