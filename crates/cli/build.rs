@@ -1,4 +1,4 @@
-//! Tells the command what only cargo and git know: the commit, and where cargo puts the runtime library that the command
+//! Tells the command what only cargo and git know: the commit, and where cargo puts the runtime libraries that the command
 //! carries. It generates nothing.
 
 use std::path::{Path, PathBuf};
@@ -8,19 +8,23 @@ fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed=WAVEMILL_COMMIT");
     println!("cargo:rustc-env=WAVEMILL_COMMIT={}", commit().unwrap_or_default());
-    // The library is a dependency of the command, so that it is there when the command is compiled, but not yet now. Its
+    // The libraries are dependencies of the command, so that they are there when it is compiled, but not yet now. Their
     // place is TARGET/PROFILE/deps; this is TARGET/PROFILE/build/NAME/out.
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let deps = out.ancestors().nth(3).expect("cargo's layout").join("deps");
-    let library = deps.join("libhsa_runtime64.so");
-    println!("cargo:rustc-env=WAVEMILL_RUNTIME={}", library.display());
-    // `cargo check` builds no library, and is content with an empty one. What is there already stays.
-    let placeholder = std::fs::create_dir_all(&deps).and_then(|()| std::fs::File::create_new(&library));
-    match placeholder {
-        Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
-            println!("cargo:warning={}: {e}", library.display());
+    for (variable, name) in
+        [("WAVEMILL_RUNTIME", "libhsa_runtime64.so"), ("WAVEMILL_OPENCL", "libwavemill_opencl.so")]
+    {
+        let library = deps.join(name);
+        println!("cargo:rustc-env={variable}={}", library.display());
+        // `cargo check` builds no library, and is content with an empty one. What is there already stays.
+        let placeholder = std::fs::create_dir_all(&deps).and_then(|()| std::fs::File::create_new(&library));
+        match placeholder {
+            Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => {
+                println!("cargo:warning={}: {e}", library.display());
+            }
+            _ => {}
         }
-        _ => {}
     }
 }
 

@@ -1,6 +1,6 @@
-//! The runtime library that the command carries, so that a copied binary is all that `exec` needs.
+//! The runtime libraries that the command carries, so that a copied binary is all that `exec` needs.
 //!
-//! When `exec` needs it, it is put into the user's cache, under a name made of its content; a copy that is there already
+//! When `exec` needs them, they are put into the user's cache, under a name made of their content; a copy that is there already
 //! is compared byte for byte before it is used.
 
 use std::path::{Path, PathBuf};
@@ -15,8 +15,18 @@ static LIBRARY: &[u8] = include_bytes!(env!("WAVEMILL_RUNTIME"));
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 static LIBRARY: &[u8] = &[];
 
+/// `libwavemill-opencl.so`, likewise.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+static OPENCL: &[u8] = include_bytes!(env!("WAVEMILL_OPENCL"));
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+static OPENCL: &[u8] = &[];
+
 /// What programs look for.
 pub const NAME: &str = "libhsa-runtime64.so.1";
+
+/// What the loader of OpenCL's runtimes is told to load.
+pub const OPENCL_NAME: &str = "libwavemill-opencl.so";
 
 /// What linkers look for.
 const LINKER_NAME: &str = "libhsa-runtime64.so";
@@ -50,7 +60,7 @@ impl Runtime {
         {
             return Ok(Runtime::Kept(path));
         }
-        if let Some(path) = cache::directory("runtime").map(|p| p.join(cache::name_of(&[LIBRARY]))) {
+        if let Some(path) = cache::directory("runtime").map(|p| p.join(cache::name_of(&[LIBRARY, OPENCL]))) {
             let state = state(&path);
             if state == State::Different {
                 crate::output::message(format_args!(
@@ -75,19 +85,25 @@ enum State {
     Same,
 }
 
-/// What is at the library's place in a directory.
+/// What is at the libraries' places in a directory.
 fn state(directory: &Path) -> State {
-    match std::fs::read(directory.join(NAME)) {
-        Ok(bytes) if bytes == LIBRARY => State::Same,
+    let one = |name: &str, library: &[u8]| match std::fs::read(directory.join(name)) {
+        Ok(bytes) if bytes == library => State::Same,
         Ok(_) => State::Different,
         Err(_) => State::Missing,
+    };
+    match [one(NAME, LIBRARY), one(OPENCL_NAME, OPENCL)] {
+        [State::Same, State::Same] => State::Same,
+        states if states.contains(&State::Different) => State::Different,
+        _ => State::Missing,
     }
 }
 
-/// Writes the library into a directory, under both of its names.
+/// Writes the libraries into a directory, HSA's under both of its names.
 fn put(directory: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(directory)?;
     cache::replace(&directory.join(NAME), LIBRARY)?;
+    cache::replace(&directory.join(OPENCL_NAME), OPENCL)?;
     let link = directory.join(LINKER_NAME);
     match std::os::unix::fs::symlink(NAME, link) {
         Err(e) if e.kind() != std::io::ErrorKind::AlreadyExists => Err(e),

@@ -1,11 +1,11 @@
-//! `wavemill exec`: a program that uses the HSA runtime or HIP, on virtual GPUs.
+//! `wavemill exec`: a program that uses the HSA runtime, HIP or OpenCL, on virtual GPUs.
 //!
 //! The program finds our `libhsa-runtime64.so.1`, which the command carries ([`embed`](crate::embed)), through
 //! `LD_LIBRARY_PATH`; what the GPUs shall be is in its environment.
 
 mod signals;
 
-use crate::embed::Runtime;
+use crate::embed::{self, Runtime};
 use crate::status;
 use clap::Args;
 use std::ffi::OsString;
@@ -22,9 +22,11 @@ use wavemill_device::record::Log;
 use wavemill_runtime::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\
-The program needs nothing special: whatever links with libhsa-runtime64.so.1 (HIP, OpenMP, OpenCL runtimes or the
-program itself) gets Wavemill's in its place. Programs that start without `exec` get the same with these variables:
+The program needs nothing special: whatever links with libhsa-runtime64.so.1 (HIP, OpenMP or the program itself) gets
+Wavemill's in its place, and OpenCL's loader (libOpenCL.so.1) finds Wavemill's runtime, which compiles kernels with the
+clang that is there. Programs that start without `exec` get the same with these variables:
   LD_LIBRARY_PATH     a directory with libhsa-runtime64.so.1
+  OCL_ICD_VENDORS     the file libwavemill-opencl.so (Khronos's loader: OCL_ICD_FILENAMES)
   WAVEMILL_GPU        as --gpu
   WAVEMILL_GPUS       as --gpus
   WAVEMILL_ENGINE     as --engine
@@ -50,8 +52,8 @@ the process.
 
 Signals sent to `wavemill exec` (HUP, INT, QUIT, TERM, USR1, USR2) go to the program.
 
-The library is part of this command, and is put into the cache ($WAVEMILL_CACHE, $XDG_CACHE_HOME/wavemill or
-~/.cache/wavemill) when it is first needed.
+The libraries are part of this command, and are put into the cache ($WAVEMILL_CACHE, $XDG_CACHE_HOME/wavemill or
+~/.cache/wavemill) when they are first needed.
 
 Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started. If it says
 that all is well, but a kernel has faulted: 3; if time ran out: 4.";
@@ -156,6 +158,10 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
     let mut command = Command::new(program);
     command.args(arguments).env("LD_LIBRARY_PATH", path);
+    // Debian's loader and Khronos's have different names for the same.
+    for variable in ["OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"] {
+        command.env(variable, runtime.path().join(embed::OPENCL_NAME));
+    }
     if let Some(path) = tools {
         command.env("PATH", path);
     }

@@ -207,7 +207,13 @@ fn options(job: &Job<'_>, clang: &Path) -> Vec<OsString> {
     words.extend(["-O2", "-gline-tables-only", "-fno-discard-value-names"].map(String::from));
     match job.output {
         Output::Assembly => words.push("-S".into()),
-        Output::Bitcode => words.extend(["-c", "-emit-llvm", "-nogpulib"].map(String::from)),
+        Output::Bitcode => {
+            words.extend(["-c", "-emit-llvm", "-nogpulib"].map(String::from));
+            // clang 15 and 16 lower printf only if pointers have types, and throw other calls away.
+            if matches!(version(clang), Some(15 | 16)) {
+                words.extend(["-Xclang", "-no-opaque-pointers"].map(String::from));
+            }
+        }
     }
     if job.language == Language::Ir {
         // The module names its own target; what differs is not worth a warning.
@@ -226,6 +232,12 @@ fn options(job: &Job<'_>, clang: &Path) -> Vec<OsString> {
     words.into_iter().map(OsString::from).collect()
 }
 
+/// The compiler's major version.
+fn version(clang: &Path) -> Option<u32> {
+    let said = Command::new(clang).arg("-dumpversion").stdin(Stdio::null()).output().ok()?;
+    String::from_utf8_lossy(&said.stdout).split('.').next()?.trim().parse().ok()
+}
+
 /// AMD's library of functions for kernels, where Debian has it; clang finds others itself.
 fn device_library(clang: &Path) -> Option<PathBuf> {
     if clang.starts_with("/opt/rocm") || std::env::var_os("ROCM_PATH").is_some() {
@@ -233,6 +245,11 @@ fn device_library(clang: &Path) -> Option<PathBuf> {
     }
     let places = ["/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode"];
     places.iter().map(PathBuf::from).find(|p| p.is_dir())
+}
+
+/// Whether there is a clang for a language.
+pub fn available(language: Language) -> bool {
+    clang(language).is_ok()
 }
 
 /// Finds clang: `$WAVEMILL_CLANG`, ROCm's, or one on the path; the plain name before versions, new ones before old ones.

@@ -329,6 +329,12 @@ impl Allocations {
         self.show_pins(&mut pins, start, end)
     }
 
+    /// Whether exactly this range is pinned. It no longer is when an allocation was made there meanwhile.
+    pub fn is_pinned(&self, start: u64, len: u64) -> bool {
+        let pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
+        pins.has(start, start.saturating_add(len))
+    }
+
     /// Takes one [`Allocations::pin`] back; false when there is none.
     pub fn unpin(&self, start: u64, len: u64) -> bool {
         let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);

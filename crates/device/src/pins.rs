@@ -26,6 +26,11 @@ impl Pins {
         true
     }
 
+    /// Whether exactly this range is pinned.
+    pub(crate) fn has(&self, start: u64, end: u64) -> bool {
+        self.pinned.contains_key(&(start, end))
+    }
+
     /// Forgets what is pinned of a range; true when something was.
     pub(crate) fn cut(&mut self, start: u64, end: u64) -> bool {
         let hit: Vec<(u64, u64)> =

@@ -413,6 +413,7 @@ impl Job {
             Some(group)
         })
         .or_else(|| {
+            self.order.as_ref()?;
             // Others run those whose turn it is. Somebody has to look at the time meanwhile.
             drop(shared);
             std::thread::yield_now();

@@ -43,6 +43,9 @@ statuses! {
     ERROR_ILLEGAL_INSTRUCTION = 42, "A kernel has executed an illegal instruction.";
     ERROR_MEMORY_FAULT = 43, "A kernel has accessed memory that is not accessible to its agent.";
     CU_MASK_REDUCED = 44, "The mask of compute units was set, but fewer are in use.";
+    ERROR_OUT_OF_REGISTERS = 45, "The agent does not have so many registers.";
+    ERROR_RESOURCE_BUSY = 46, "A resource is in use.";
+    ERROR_NOT_SUPPORTED = 47, "This system does not have what was asked for.";
     ERROR = 0x1000, "Something went wrong.";
     ERROR_INVALID_ARGUMENT = 0x1001, "An argument is not valid.";
     ERROR_INVALID_QUEUE_CREATION = 0x1002, "The agent has no queues of this kind.";
@@ -312,6 +315,8 @@ handles! {
     SignalHandle;
     /// `hsa_signal_group_t`.
     SignalGroup;
+    /// `hsa_amd_vmem_alloc_handle_t`.
+    VmemHandle;
     /// `hsa_code_object_reader_t`.
     Reader;
     /// `hsa_code_object_t`.

@@ -4,8 +4,8 @@ use crate::abi::*;
 use crate::limits::{MAX_QUEUES, image_limit, queue_sizes};
 use crate::runtime::{Runtime, agent_handle, runtime};
 use std::sync::PoisonError;
-use wavemill_isa::Target;
 use wavemill_isa::target::processor;
+use wavemill_isa::{Level, Target};
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU, WAVE_SIZE};
 use wavemill_object::target_id::{Os, TargetId};
 use wavemill_runtime::agent::host;
@@ -97,12 +97,33 @@ fn host_info(attribute: u32, value: Any) -> Result {
         0xa014 => value.set(0u32),
         0xa015 => value.set(host.memory),
         0xa016 => value.set(1_000_000_000u64),
+        0xa107..=0xa10b | 0xa110..=0xa112 => value.set(0u32),
+        0xa113 => value.set(of(0)),
+        0xa114 | 0xa115 => value.set([0u8; 8]),
+        0xa116 | 0xa117 => value.set(0u64),
+        0xa119 => value.set(false),
         _ => Err(Status::ERROR_INVALID_ARGUMENT),
     }
 }
 
 /// Words that programs write to so that their stores through the bus reach memory; ours are there at once.
 static HDP: [std::sync::atomic::AtomicU32; 2] = [const { std::sync::atomic::AtomicU32::new(0) }; 2];
+
+/// Engines that copy memory, each a bit of a mask in AMD's functions.
+pub const COPY_ENGINES: u32 = 2;
+
+/// Bytes of scratch that all queues of a GPU may have, as ROCr has it.
+const SCRATCH_LIMIT: u64 = 4 << 30;
+
+/// The driver's number for a family of chips (`AMDGPU_FAMILY_*` of the kernel's `amdgpu_drm.h`).
+fn family(level: Level) -> u32 {
+    match level.generation() {
+        6 => 110,
+        7 => 120,
+        8 => 130,
+        _ => 141,
+    }
+}
 
 /// A fact about a GPU.
 fn gpu_info(runtime: &Runtime, gpu: &Gpu, attribute: u32, value: Any) -> Result {
@@ -158,6 +179,26 @@ fn gpu_info(runtime: &Runtime, gpu: &Gpu, attribute: u32, value: Any) -> Result 
         0xa013 => value.set(false),
         0xa015 => value.set((profile.memory << 20).saturating_sub(runtime.system.heap.used(gpu.index + 1))),
         0xa016 => value.set(u64::from(gpu.device.target().level().real_time_mhz()) * 1_000_000),
+        0xa107 => value.set(family(target.level())),
+        // No firmware, whose version would say something.
+        0xa108 | 0xa109 => value.set(0u32),
+        0xa10a => value.set(COPY_ENGINES),
+        // None for other GPUs alone, no IOMMU; one die.
+        0xa10b | 0xa110 => value.set(0u32),
+        0xa111 => value.set(1u32),
+        0xa112 => value.set(gpu.index as u32 + 1),
+        0xa113 => value.set(of(0)),
+        // No APU, no extensions of packets.
+        0xa114 | 0xa115 => value.set([0u8; 8]),
+        0xa116 => value.set(SCRATCH_LIMIT),
+        // Scratch is given to each dispatch and taken back: queues keep none.
+        0xa117 => value.set(0u64),
+        0xa118 => {
+            let now = wavemill_runtime::signal::now();
+            let ticks = u64::from(target.level().real_time_mhz()) * (now / 1000);
+            value.set([ticks, now, now, 1_000_000_000])
+        }
+        0xa119 => value.set(false),
         _ => image_limit(attribute, value),
     }
 }

@@ -147,6 +147,8 @@ api! {
             // Accessible to all agents: the host's memory.
             15 => value.set(pool.agent == 0),
             16 => value.set(if pool.allocates() { pool.size as usize } else { 0 }),
+            // Where it is: with the host or with a GPU.
+            17 => value.set(u32::from(pool.agent > 0)),
             // A size that is handed out without waste.
             18 => value.set(if pool.allocates() { GRANULE } else { 0 }),
             _ => info(&pool, attribute, value),

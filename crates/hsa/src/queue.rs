@@ -2,10 +2,10 @@
 
 use crate::abi::*;
 
-use crate::runtime::{queue, runtime, signal};
+use crate::runtime::{Runtime, queue, runtime, signal};
 use std::ffi::c_void;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, PoisonError};
 use wavemill_device::dispatch::DispatchErrorKind;
 use wavemill_device::fault::Report;
 use wavemill_device::schedule::Cause;
@@ -47,6 +47,7 @@ pub fn error_status(error: &QueueError) -> Status {
     }
 }
 
+/// The program's function for errors.
 type ErrorCallback = Option<extern "C" fn(Status, *mut c_void, Data)>;
 
 /// Tells the program that a queue has stopped. Without anybody to tell, the process ends, as it does with a GPU: the
@@ -66,6 +67,25 @@ fn report(at: QueueRef, error: &QueueError, callback: ErrorCallback, data: Data)
             std::process::abort();
         }
     }
+}
+
+/// Packets of a counted queue, as HIP asks for in its own.
+const COUNTED_SIZE: u32 = 16384;
+
+/// Makes a queue of a GPU; tells where it is.
+fn create(
+    runtime: &Runtime,
+    agent: Agent,
+    size: u32,
+    kind: u32,
+    callback: ErrorCallback,
+    data: Data,
+) -> Result<u64> {
+    let gpu = runtime.gpu(agent)?;
+    let on_error = Box::new(move |at: QueueRef, error: &QueueError| report(at, error, callback, data));
+    let request = QueueRequest { size, kind, on_error, observers: Default::default() };
+    let at = runtime.system.create_queue(gpu, request).map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
+    Ok(at.address())
 }
 
 fn index_of(address: u64) -> Option<QueueRef> {
@@ -131,11 +151,44 @@ api! {
         if index == 0 {
             return Err(Status::ERROR_INVALID_QUEUE_CREATION);
         }
-        let gpu = runtime.gpu(agent)?;
-        let on_error = Box::new(move |at: QueueRef, error: &QueueError| report(at, error, callback, data));
-        let request = QueueRequest { size, kind, on_error, observers: Default::default() };
-        let at = runtime.system.create_queue(gpu, request).map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
-        to.set(at.address())
+        to.set(create(&runtime, agent, size, kind, callback, data)?)
+    }
+
+    /// A queue of a priority, which may be shared with others; here it never is.
+    fn hsa_amd_counted_queue_acquire(
+        agent: Agent,
+        kind: u32,
+        priority: u32,
+        callback: ErrorCallback,
+        data: Data,
+        flags: u64,
+        to: Out<u64>,
+    ) -> Status {
+        let runtime = runtime()?;
+        let to = to.check()?;
+        // The specification: for future use, ignored.
+        let _ = flags;
+        if priority > 2 {
+            return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        if kind != 0 || runtime.agent(agent)? == 0 {
+            return Err(Status::ERROR_INVALID_QUEUE_CREATION);
+        }
+        let address = create(&runtime, agent, COUNTED_SIZE, kind, callback, data)?;
+        let made = queue(address).ok().and_then(|at| runtime.system.queue(at));
+        made.ok_or(Status::ERROR)?.set_priority(priority);
+        runtime.counted.lock().unwrap_or_else(PoisonError::into_inner).insert(address);
+        to.set(address)
+    }
+
+    /// Gives such a queue back.
+    fn hsa_amd_counted_queue_release(address: u64) -> Status {
+        let runtime = runtime()?;
+        let at = queue(address).map_err(|_| Status::ERROR)?;
+        if !runtime.counted.lock().unwrap_or_else(PoisonError::into_inner).remove(&address) {
+            return Err(Status::ERROR);
+        }
+        if runtime.system.destroy_queue(at) { Ok(()) } else { Err(Status::ERROR) }
     }
 
     /// Makes a queue that the program processes itself.

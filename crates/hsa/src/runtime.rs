@@ -16,6 +16,7 @@ use wavemill_runtime::queue::{QueueRef, SoftQueue};
 use wavemill_runtime::signal::Signal;
 use wavemill_runtime::svm::Svm;
 use wavemill_runtime::system::System;
+use wavemill_runtime::vmem::Vmem;
 
 /// Things by handle. Handles are never used twice, so that a destroyed one is not taken for another.
 pub struct Table<T> {
@@ -124,6 +125,12 @@ pub struct Runtime {
     pub event: Mutex<Option<(Handler, Data)>>,
     /// Attributes of shared virtual memory.
     pub svm: Mutex<Svm>,
+    /// Virtual memory that the program puts together.
+    pub vmem: Mutex<Vmem>,
+    /// Numbers of files that programs have got from us.
+    pub exported: Mutex<BTreeSet<i32>>,
+    /// Addresses of queues that are counted.
+    pub counted: Mutex<BTreeSet<u64>>,
     /// Instruction sets that the program has named, other than the GPUs'.
     pub isas: Mutex<Vec<Target>>,
     /// Images and samplers.
@@ -224,6 +231,9 @@ impl Runtime {
             freeing: Mutex::default(),
             event: Mutex::default(),
             svm: Mutex::default(),
+            vmem: Mutex::default(),
+            exported: Mutex::default(),
+            counted: Mutex::default(),
             isas: Mutex::default(),
             images: Images::default(),
         })

@@ -339,6 +339,18 @@ impl Heap {
         below.filter_map(|l| blocks.get(&l.1)).map(|b| &b.info).find(holds).cloned()
     }
 
+    /// Whether memory of ours lies in a range.
+    pub fn overlaps(&self, start: u64, end: u64) -> bool {
+        let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
+        let below = blocks.range(..end).rev().map(|(_, b)| &b.info).find(|i| i.origin != Origin::Locked);
+        below.is_some_and(|i| i.start + i.len > start)
+    }
+
+    /// GPUs' views of memory, by their numbers.
+    pub fn gpus(&self) -> &[Arc<Allocations>] {
+        &self.gpus
+    }
+
     /// Notes the program's own value for a block; false when there is none.
     pub fn set_user_data(&self, address: u64, value: u64) -> bool {
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);

@@ -128,6 +128,22 @@ pub(crate) fn open(pid: u32, file: i32, content: Content) -> io::Result<File> {
     if sealed { Ok(file) } else { Err(foreign()) }
 }
 
+/// Whether a file is one of those that hold memory.
+#[cfg(target_os = "linux")]
+pub(crate) fn is_ours(file: &File) -> bool {
+    use std::os::fd::AsRawFd;
+    let expected = format!("/memfd:{} (deleted)", Content::Memory.name());
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    link.is_ok_and(|l| l.as_os_str() == expected.as_str())
+        && rustix::fs::fcntl_get_seals(file).is_ok_and(|s| s.contains(seals::ALL))
+}
+
+/// Elsewhere nobody can tell.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn is_ours(_: &File) -> bool {
+    false
+}
+
 /// Elsewhere there is no way to another process's files.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn open(_: u32, _: i32, _: Content) -> io::Result<File> {

@@ -3,8 +3,8 @@
 //!
 //! [`system`] is a computer with GPUs, built on [`platform`], which all of its queues share. [`queue`] is a queue's
 //! memory, [`processor`] the threads that take its packets, [`packet`] what these do. [`signal`] is what host and device
-//! code wait for; `waiters` wakes threads that sleep on words which waves change. [`heap`] and [`svm`] are the memory
-//! that programs allocate and share, [`executable`] code objects with their symbols, [`reactor`] does things when signals
+//! code wait for; `waiters` wakes threads that sleep on words which waves change. [`heap`], [`svm`] and [`vmem`] are the memory
+//! that programs allocate, share and map, [`executable`] code objects with their symbols, [`reactor`] does things when signals
 //! say so, [`direct`] queues are for runtimes that process commands themselves, [`environment`] says what variables ask
 //! for, [`journal`] tells about every dispatch, [`observe`] about everything the host
 //! does, too. [`turns`] makes everything happen one after the other, the same way every time. The C face of all this is crate `hsa`.
@@ -31,4 +31,5 @@ pub mod svm;
 pub mod system;
 pub mod trace;
 pub mod turns;
+pub mod vmem;
 mod waiters;

@@ -97,8 +97,12 @@ fn show(gpus: &[Arc<Gpu>], start: u64, end: u64, old: Gpus, new: Gpus) -> Result
     for gpu in gpus {
         let memory = gpu.device.memory();
         match (old.contains(gpu.index), new.contains(gpu.index)) {
-            // SAFETY: whoever set the attributes has promised that the memory stays valid.
-            (false, true) => unsafe { memory.pin(start, end - start) }?,
+            // Programs unmap such memory without a word, and the addresses come back as an allocation, then as memory with
+            // attributes again: GPUs have lost sight of it.
+            (seen, true) if !(seen && memory.is_pinned(start, end - start)) => {
+                // SAFETY: whoever set the attributes has promised that the memory stays valid.
+                unsafe { memory.pin(start, end - start) }?
+            }
             (true, false) => drop(memory.unpin(start, end - start)),
             _ => {}
         }

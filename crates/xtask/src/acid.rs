@@ -2,7 +2,8 @@
 //!
 //! Installs what it needs from Debian, builds the programs under `tests/` with Debian's compilers, runs each under
 //! `wavemill exec` and prints a table. A program passes when `exec` ends with status 0 and its last line is `PASS`; lines
-//! that begin with `note:` are shown. Builds are kept by content, so that a second run only runs.
+//! that begin with `note:` are shown. Programs may be made of cases (`tests/hip/cases.h`): each says `case: NAME` when it has passed,
+//! and counts as one. Builds are kept by content, so that a second run only runs.
 //!
 //! A program says in comments at its top what is special about it: `// link: …` adds options for the compiler,
 //! `// exec: …` options for `wavemill exec`, `// kernels: FILE` a source to assemble whose code object is its argument,
@@ -27,6 +28,7 @@ const PACKAGES: &[&str] = &[
     "libhsa-runtime-dev",
     "librocprim-dev",
     "librocrand-dev",
+    "librocsparse-dev",
     "rocm-device-libs",
     "rocminfo",
     "clang-15",
@@ -35,7 +37,11 @@ const PACKAGES: &[&str] = &[
     "gcc-12",
     "gcc-12-offload-amdgcn",
     "libgomp-plugin-amdgcn1",
+    "g++-12",
     "libopenmpi-dev",
+    "ocl-icd-opencl-dev",
+    "opencl-clhpp-headers",
+    "opencl-headers",
     "openmpi-bin",
 ];
 
@@ -59,8 +65,17 @@ struct Item {
     ranks: Option<u32>,
 }
 
-/// How an item went: a line about it if it passed, what went wrong if not.
-type Outcome = Result<(f64, Vec<String>), String>;
+/// How a program went that passed.
+struct Passed {
+    seconds: f64,
+    /// Lines to show.
+    notes: Vec<String>,
+    /// How many cases it is made of, at least one.
+    cases: usize,
+}
+
+/// How an item went: what went wrong if it did not pass.
+type Outcome = Result<Passed, String>;
 
 /// Runs the items whose names contain the filter.
 pub fn run(root: &Path, wavemill: &Path, filter: &str) -> Result<(), String> {
@@ -78,9 +93,10 @@ pub fn run(root: &Path, wavemill: &Path, filter: &str) -> Result<(), String> {
     let (mut passed, mut failed) = (0, 0);
     for (item, program) in items.iter().zip(programs) {
         match program.and_then(|p| execute(item, &p, wavemill)) {
-            Ok((seconds, notes)) => {
-                passed += 1;
-                println!("PASS  {:width$}  {seconds:7.3} s", item.name);
+            Ok(Passed { seconds, notes, cases }) => {
+                passed += cases;
+                let many = if cases > 1 { format!("  {cases} cases") } else { String::new() };
+                println!("PASS  {:width$}  {seconds:7.3} s{many}", item.name);
                 notes.iter().for_each(|n| println!("      {:width$}  {n}", ""));
             }
             Err(message) => {
@@ -183,6 +199,13 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
         add("openmp", &path, "-clang", clang, Vec::new())?;
         let gcc = "gcc-12 -O2 -fopenmp -foffload=amdgcn-amdhsa -foffload-options=amdgcn-amdhsa=-march=gfx900";
         add("openmp", &path, "-gcc", gcc, Vec::new())?;
+    }
+    for (extension, compiler) in
+        [("c", "gcc-12 -std=c11 -Wall -Wextra -O2"), ("cpp", "g++-12 -std=c++17 -Wall -O2")]
+    {
+        for path in files(&root.join("tests/opencl"), extension)? {
+            add("opencl", &path, "", compiler, Vec::new())?;
+        }
     }
     // GCC 12 has no code for later GPUs than gfx906.
     for item in items.iter_mut().filter(|i| i.name.ends_with("-gcc")) {
@@ -294,20 +317,21 @@ fn kernels_of(program: &Path) -> PathBuf {
 fn execute(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     let Some(within) = item.within else { return once(item, program, wavemill) };
     let (mut best, mut least) = (f64::INFINITY, f64::INFINITY);
-    let mut notes = Vec::new();
+    let mut last = None;
     for _ in 0..5 {
         let before = processor_time();
-        let (seconds, said) = once(item, program, wavemill)?;
-        best = best.min(seconds);
+        let passed = once(item, program, wavemill)?;
+        best = best.min(passed.seconds);
         least = least.min(processor_time() - before);
-        notes = said;
+        let passed = Passed { seconds: best, ..passed };
         if best <= within {
-            return Ok((best, notes));
+            return Ok(passed);
         }
+        last = Some(passed);
     }
-    if least <= within {
-        notes.push(format!("the machine is busy: {least:.2} s of processor time"));
-        return Ok((best, notes));
+    if let Some(mut passed) = last.filter(|_| least <= within) {
+        passed.notes.push(format!("the machine is busy: {least:.2} s of processor time"));
+        return Ok(passed);
     }
     Err(format!("took {best:.3} s ({least:.2} s of processor time), not {within} s"))
 }
@@ -344,7 +368,8 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     let passed = status.and_then(|s| s.code()) == Some(item.exit) && out.lines().last() == Some("PASS");
     if passed {
         let notes = out.lines().filter_map(|l| l.strip_prefix("note:")).map(|n| n.trim().to_owned());
-        return Ok((seconds, notes.collect()));
+        let cases = out.lines().filter(|l| l.starts_with("case: ")).count().max(1);
+        return Ok(Passed { seconds, notes: notes.collect(), cases });
     }
     let end = status.map_or(format!("still ran after {} s", LIMIT.as_secs()), |s| s.to_string());
     Err(format!("{end}\n{}{}", last(&out), last(&err)))

@@ -72,6 +72,7 @@ fn lay_out(root: &Path, wavemill: &Path, tree: &Path) -> Result<(), String> {
     let built = wavemill.with_file_name("deps").join("libhsa_runtime64.so");
     let lib = tree.join("lib/wavemill");
     copy(&built, lib.join("libhsa-runtime64.so.1"))?;
+    copy(&built.with_file_name("libwavemill_opencl.so"), lib.join("libwavemill-opencl.so"))?;
     std::os::unix::fs::symlink("libhsa-runtime64.so.1", lib.join("libhsa-runtime64.so"))
         .map_err(|e| format!("{}: {e}", lib.display()))?;
     let man = tree.join("share/man/man1");
@@ -180,7 +181,7 @@ fn debian(dist: &Path, tree: &Path, version: &str) -> Result<PathBuf, String> {
         glibc(&tree.join("bin/wavemill"))?.max(glibc(&tree.join("lib/wavemill/libhsa-runtime64.so.1"))?);
     let control = format!(
         "Package: wavemill\nVersion: {version}\nArchitecture: {}\nMaintainer: The Wavemill authors <wavemill@localhost>\n\
-         Installed-Size: {size}\nDepends: libc6 (>= {libc}), libgcc-s1\nSuggests: clang, lld, hipcc\nSection: devel\n\
+         Installed-Size: {size}\nDepends: libc6 (>= {libc}), libgcc-s1\nSuggests: clang, lld, hipcc, ocl-icd-libopencl1, rocm-device-libs\nSection: devel\n\
          Priority: optional\nDescription: AMD GPU code without the GPU\n \
          Assembles, disassembles, links, inspects, explains and runs code for AMD GPUs from\n \
          GFX6 to gfx90a, and runs HIP, OpenMP and OpenCL programs on virtual GPUs.\n",

@@ -73,7 +73,9 @@ fn a_package_has_its_library_beside_it() {
     let (made, _) = exec(&command, &cache);
     let lib = command.parent().unwrap().parent().unwrap().join("lib/wavemill");
     std::fs::create_dir_all(&lib).unwrap();
-    std::fs::copy(made.join("libhsa-runtime64.so.1"), lib.join("libhsa-runtime64.so.1")).unwrap();
+    for name in ["libhsa-runtime64.so.1", "libwavemill-opencl.so"] {
+        std::fs::copy(made.join(name), lib.join(name)).unwrap();
+    }
     assert_eq!(exec(&command, &cache).0, lib.canonicalize().unwrap());
     // Another version's is left alone.
     std::fs::write(lib.join("libhsa-runtime64.so.1"), "another").unwrap();

@@ -1,7 +1,7 @@
 //! Copies that wait for signals and complete one, and filling memory.
 
 use crate::abi::*;
-use crate::agent::Dim3;
+use crate::agent::{COPY_ENGINES, Dim3};
 use crate::runtime::{Runtime, runtime, signal};
 use crate::transfer::{copy, within};
 use wavemill_runtime::signal::{Condition, Signal, Wanted, now};
@@ -54,6 +54,38 @@ pub fn when(
     if runtime.system.copies.when(wanted, action) { Ok(()) } else { Err(Status::ERROR_OUT_OF_RESOURCES) }
 }
 
+/// Where something is copied to or from: address and agent.
+type Side = (u64, Agent);
+
+fn copy_later(
+    (to, to_agent): Side,
+    (from, from_agent): Side,
+    size: usize,
+    (count, signals): (u32, In<SignalHandle>),
+    completion: SignalHandle,
+) -> Result {
+    let runtime = runtime()?;
+    if to == 0 || from == 0 {
+        return Err(Status::ERROR_INVALID_ARGUMENT);
+    }
+    let wanted = dependencies(count, signals)?;
+    runtime.agent(to_agent)?;
+    runtime.agent(from_agent)?;
+    let completion = signal(completion)?;
+    within(&runtime, to, size)?;
+    within(&runtime, from, size)?;
+    when(&runtime, wanted, completion, size, move || copy(to, from, size))
+}
+
+/// The engines that copy between two agents: all of a GPU's, if one of them is a GPU.
+fn engines(to: Agent, from: Agent) -> Result<u32> {
+    let runtime = runtime()?;
+    match (runtime.agent(to)?, runtime.agent(from)?) {
+        (0, 0) => Err(Status::ERROR_INVALID_AGENT),
+        _ => Ok((1 << COPY_ENGINES) - 1),
+    }
+}
+
 api! {
     /// Copies memory when signals are 0.
     fn hsa_amd_memory_async_copy(
@@ -66,17 +98,39 @@ api! {
         signals: In<SignalHandle>,
         completion: SignalHandle,
     ) -> Status {
-        let runtime = runtime()?;
-        if to == 0 || from == 0 {
+        copy_later((to, to_agent), (from, from_agent), size, (count, signals), completion)
+    }
+
+    /// The same with a certain engine. All are the host's threads here; the engine must be there.
+    fn hsa_amd_memory_async_copy_on_engine(
+        to: u64,
+        to_agent: Agent,
+        from: u64,
+        from_agent: Agent,
+        size: usize,
+        count: u32,
+        signals: In<SignalHandle>,
+        completion: SignalHandle,
+        engine: u32,
+        force: bool,
+    ) -> Status {
+        let _ = force;
+        if !engine.is_power_of_two() || engine & engines(to_agent, from_agent)? == 0 {
             return Err(Status::ERROR_INVALID_ARGUMENT);
         }
-        let wanted = dependencies(count, signals)?;
-        runtime.agent(to_agent)?;
-        runtime.agent(from_agent)?;
-        let completion = signal(completion)?;
-        within(&runtime, to, size)?;
-        within(&runtime, from, size)?;
-        when(&runtime, wanted, completion, size, move || copy(to, from, size))
+        copy_later((to, to_agent), (from, from_agent), size, (count, signals), completion)
+    }
+
+    /// The engines that are free: all of them.
+    fn hsa_amd_memory_copy_engine_status(to: Agent, from: Agent, mask: Out<u32>) -> Status {
+        let free = engines(to, from)?;
+        mask.set(free)
+    }
+
+    /// The engines that are best for a copy: all are as good.
+    fn hsa_amd_memory_get_preferred_copy_engine(to: Agent, from: Agent, mask: Out<u32>) -> Status {
+        let best = engines(to, from)?;
+        mask.set(best)
     }
 
     /// Copies a box of memory when signals are 0.

@@ -10,3 +10,4 @@ pub mod profiling;
 pub mod queue;
 pub mod signal;
 pub mod svm;
+pub mod vmem;

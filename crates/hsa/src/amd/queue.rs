@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use crate::runtime::{queue, runtime};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use wavemill_runtime::processor::{Queue, all_units};
 
 fn of(address: u64) -> Result<Arc<Queue>> {
@@ -58,5 +58,64 @@ api! {
         }
         queue.set_priority(priority);
         Ok(())
+    }
+
+    /// A fact about a queue: its GPU, its doorbell's number, how often it is shared, which queue of the hardware it is.
+    fn hsa_amd_queue_get_info(address: u64, attribute: u32, value: Any) -> Status {
+        let queue = of(address)?;
+        let value = value.check()?;
+        let number = queue.at().id();
+        match attribute {
+            0 => value.set(crate::agent::of(queue.gpu().index + 1)),
+            1 => value.set(number),
+            2 => {
+                let counted = runtime()?.counted.lock().unwrap_or_else(PoisonError::into_inner).contains(&address);
+                value.set(if counted { 1 } else { u32::MAX })
+            }
+            3 => value.set(number as u32),
+            _ => Err(Status::ERROR_INVALID_ARGUMENT),
+        }
+    }
+
+    /// Limits the scratch that queues of a GPU keep. Only GPUs that can take it back while queues run have such a limit,
+    /// gfx942 and later.
+    fn hsa_amd_agent_set_async_scratch_limit(agent: Agent, threshold: usize) -> Status {
+        let runtime = runtime()?;
+        runtime.gpu(agent)?;
+        let _ = threshold;
+        Err(Status::ERROR_INVALID_ARGUMENT)
+    }
+
+    /// Logs what the runtime enqueues by itself. It enqueues nothing: copies and fills are the host's.
+    fn hsa_amd_enable_logging(flags: In<[u8; 8]>, file: u64) -> Status {
+        runtime()?;
+        let _ = (flags.get()?, file);
+        Ok(())
+    }
+
+    /// Performance counters as a stream: GPUs here have none.
+    fn hsa_amd_spm_acquire(agent: Agent) -> Status {
+        runtime()?.gpu(agent)?;
+        Err(Status::ERROR_NOT_SUPPORTED)
+    }
+
+    /// Nobody has them.
+    fn hsa_amd_spm_release(agent: Agent) -> Status {
+        runtime()?.gpu(agent)?;
+        Err(Status::ERROR_NOT_SUPPORTED)
+    }
+
+    /// Nothing can be written anywhere.
+    fn hsa_amd_spm_set_dest_buffer(
+        agent: Agent,
+        size: usize,
+        timeout: Out<u32>,
+        copied: Out<u32>,
+        to: u64,
+        lost: Out<bool>,
+    ) -> Status {
+        runtime()?.gpu(agent)?;
+        let _ = (size, timeout, copied, to, lost);
+        Err(Status::ERROR_NOT_SUPPORTED)
     }
 }

@@ -4,6 +4,7 @@ use crate::abi::*;
 use crate::runtime::{runtime, signal};
 use crate::signal::{condition, create, timeout};
 use std::sync::Arc;
+use std::time::Instant;
 use wavemill_runtime::signal::{Signal, Wanted, wait_any};
 
 /// `HSA_AMD_SIGNAL_AMD_GPU_ONLY`: a promise that the host does not wait, which needs no thanks.
@@ -129,6 +130,41 @@ api! {
             }
             None => u32::MAX,
         }
+    }
+
+    /// Waits until all of several signals have met their conditions: 0, or the largest number when time is over. Signals
+    /// that are none count as met, with the value 0.
+    fn hsa_amd_signal_wait_all(
+        count: u32,
+        signals: In<SignalHandle>,
+        conditions: In<u32>,
+        values: In<i64>,
+        hint: u64,
+        state: u32,
+        met: Out<i64>,
+    ) -> u32 {
+        let _ = state;
+        let n = count as usize;
+        let lists = (signals.list(n), conditions.list(n), values.list(n));
+        let (Ok(signals), Ok(conditions), Ok(values)) = lists else { return u32::MAX };
+        let until = timeout(hint).and_then(|t| Instant::now().checked_add(t));
+        for (i, ((handle, code), compare)) in signals.into_iter().zip(conditions).zip(values).enumerate() {
+            let seen = match signal(handle) {
+                Err(_) => 0,
+                Ok(signal) => {
+                    let Ok(condition) = condition(code) else { return u32::MAX };
+                    let left = until.map(|u| u.saturating_duration_since(Instant::now()));
+                    match wait_any(&[Wanted { signal, condition, compare }], left, None) {
+                        Some((_, seen)) => seen,
+                        None => return u32::MAX,
+                    }
+                }
+            };
+            if !met.is_null() {
+                let _ = met.set_at(i, seen);
+            }
+        }
+        0
     }
 
     /// Makes a group of signals.

@@ -96,6 +96,10 @@ api! {
     fn hsa_amd_svm_attributes_get(address: u64, size: usize, list: Out<Pair>, count: usize) -> Status {
         let runtime = runtime()?;
         let (start, end) = pages(address, size)?;
+        // The driver: memory of pools has no such attributes (`svm_range_check_vm`, EADDRINUSE).
+        if runtime.system.heap.overlaps(start, end) {
+            return Err(Status::ERROR);
+        }
         let svm = runtime.svm.lock().unwrap_or_else(PoisonError::into_inner);
         let parts = svm.get(start, end);
         drop(svm);

@@ -10,6 +10,7 @@ mod faults;
 #[allow(dead_code)]
 mod ffi;
 mod hostile;
+mod later;
 mod loader;
 mod memory;
 mod queues;
