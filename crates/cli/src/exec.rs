@@ -37,6 +37,7 @@ clang that is there. Programs that start without `exec` get the same with these 
   WAVEMILL_DETERMINISTIC=1, WAVEMILL_RECORD, WAVEMILL_REPLAY  as --deterministic, --record, --replay
   WAVEMILL_FAULTS     a file that gets a line for each dispatch that faulted
   WAVEMILL_TIMEOUT    as --timeout, for the kernels
+  HSA_XNACK           1: as --xnack
 
 With --deterministic, GPUs do something only while the program is in a call of the runtime: packets, waves and copies come
 one after the other, in an order that depends on these calls alone, and clocks of waves count instructions. A program with
@@ -65,6 +66,9 @@ pub struct Exec {
     /// The GPUs: a product (mi210, mi250x, mi100, mi50, vega10, fiji, hawaii …) or a processor (gfx90a)
     #[arg(long, value_name = "NAME", env = "WAVEMILL_GPU", default_value = "mi210")]
     gpu: String,
+    /// Kernels reach all memory of the program, as with XNACK and the kernel's HMM (also with HSA_XNACK=1)
+    #[arg(long)]
+    xnack: bool,
     /// How many of them
     #[arg(long, value_name = "N", env = "WAVEMILL_GPUS", default_value_t = 1)]
     gpus: usize,
@@ -171,6 +175,12 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     if let Some(threads) = args.threads {
         command.env("WAVEMILL_THREADS", threads.to_string());
+    }
+    if args.xnack {
+        if crate::gpu::processor(&args.gpu)?.xnack.is_none() {
+            return Err(format!("--xnack: {} has no XNACK", profile.processor));
+        }
+        command.env("HSA_XNACK", "1");
     }
     if let Some(bounds) = args.bounds {
         command.env("WAVEMILL_BOUNDS", bounds.name());

@@ -46,9 +46,18 @@ fn isa_target(runtime: &Runtime, isa: Isa) -> Result<Target> {
     index.and_then(|i| named.get(i).copied()).ok_or(Status::ERROR_INVALID_ISA)
 }
 
-/// The target of a name such as `amdgcn-amd-amdhsa--gfx90a:xnack-`.
+/// The target of a name such as `amdgcn-amd-amdhsa--gfx90a:xnack-`, or `AMD:AMDGPU:8:0:3` as code objects of versions 1 and 2
+/// have it (ROCm code object format, "Instruction set architecture").
 fn named_target(name: &str) -> Option<Target> {
-    let id = TargetId::parse(name).ok()?.0;
+    let id = match name.strip_prefix("AMD:AMDGPU:") {
+        Some(version) => {
+            let numbers: Option<Vec<u32>> = version.split(':').map(|n| n.parse().ok()).collect();
+            let numbers: [u32; 3] = numbers?.try_into().ok()?;
+            let [major, minor, stepping] = numbers;
+            TargetId::from_isa_version(major, minor, stepping)?
+        }
+        None => TargetId::parse(name).ok()?.0,
+    };
     if (id.arch.as_str(), id.os()) != ("amdgcn", Os::Hsa) {
         return None;
     }

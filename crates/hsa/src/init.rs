@@ -30,7 +30,7 @@ api! {
 
     /// A fact about the system.
     fn hsa_system_get_info(attribute: u32, value: Any) -> Status {
-        runtime()?;
+        let runtime = runtime()?;
         let value = value.check()?;
         match attribute {
             0 => value.set(1u16),
@@ -43,9 +43,18 @@ api! {
             6 => value.set(1u32),
             7 => value.set(crate::extension::bitmap()),
             0x200 => value.set(concat!("wavemill-", env!("CARGO_PKG_VERSION"), "\0").as_ptr()),
-            // Shared virtual memory can be had, but must be asked for: there is no XNACK.
+            // Shared virtual memory can be had, but must be asked for unless XNACK makes all memory the GPUs'.
             0x201 => value.set(true),
-            0x202 => value.set(false),
+            0x202 | 0x206 => {
+                let gpu = runtime.system.gpus().first();
+                value.set(gpu.is_some_and(|g| g.device.target().xnack == Some(true)))
+            }
+            // MWAITX; memory as files, virtual memory.
+            0x203 => value.set(false),
+            0x204 | 0x205 => value.set(true),
+            // The version of `hsa_ext_amd.h`: the one with hsa_amd_signal_wait_all.
+            0x207 => value.set(1u16),
+            0x208 => value.set(7u16),
             _ => Err(Status::ERROR_INVALID_ARGUMENT),
         }
     }

@@ -25,7 +25,13 @@ pub fn setup() -> Result<Setup, String> {
     let name = var("WAVEMILL_GPU").unwrap_or_else(|| "mi210".into());
     let profile =
         Profile::named(&name).ok_or_else(|| format!("WAVEMILL_GPU={name}: there is no such GPU"))?;
-    let target = profile.target().ok_or_else(|| format!("WAVEMILL_GPU={name}: there is no such GPU"))?;
+    let mut target = profile.target().ok_or_else(|| format!("WAVEMILL_GPU={name}: there is no such GPU"))?;
+    // As AMD's runtime: 0 and 1 choose where the processor has a choice.
+    match var("HSA_XNACK").as_deref() {
+        Some("1") if target.cpu.xnack.is_some() => target.xnack = Some(true),
+        Some("0") if target.cpu.xnack.is_some() => target.xnack = Some(false),
+        _ => {}
+    }
     let engine = EngineKind::from_environment()?;
     // As with a GPU: what is on the last page of an allocation can be accessed.
     let bounds = match var("WAVEMILL_BOUNDS").as_deref() {

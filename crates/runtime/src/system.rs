@@ -4,6 +4,7 @@
 use crate::direct::DirectQueue;
 use crate::heap::Heap;
 use crate::journal::Journal;
+use crate::maps;
 use crate::observe::{self, ProcessObserver};
 use crate::platform::{Gpu, Platform};
 use crate::processor::{Queue, QueueRequest};
@@ -71,6 +72,9 @@ impl System {
         let count = setup.gpus.min(MOST_GPUS);
         let memories: Vec<Arc<Allocations>> =
             (0..count).map(|_| Arc::new(Allocations::sharing(&reclaimer))).collect();
+        if setup.target.xnack == Some(true) {
+            memories.iter().for_each(|memory| maps::show_all(memory.memory()));
+        }
         let gpus = memories.iter().enumerate().map(|(index, memory)| {
             let engine = (setup.engine)(setup.target);
             let device =

@@ -42,7 +42,7 @@ pub use engine::Engine;
 pub use event::{Event, Fault, FaultKind};
 pub use group::{Global, GroupShared, Lds, Order};
 pub use interp::Interp;
-pub use mem::{Bounds, Memory, Range};
+pub use mem::{Bounds, Memory, Pager, Range};
 pub use running::Running;
 pub use simd::Simd;
 pub use state::{Observer, Shape, Vgpr, Wave, WaveId, mode};

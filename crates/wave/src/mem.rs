@@ -4,7 +4,7 @@
 use crate::host;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// What hardware protects: bytes of a page.
 const PAGE: u64 = 4096;
@@ -33,6 +33,12 @@ pub struct Range {
     pub shift: u64,
 }
 
+/// Finds memory of the program that nobody has registered, for GPUs that replay accesses to pages which come later (XNACK).
+pub trait Pager: Send + Sync {
+    /// The readable pages around an address, and whether all of them may be written: first address, one past the last.
+    fn pages(&self, address: u64) -> Option<(u64, u64, bool)>;
+}
+
 /// The allocations of an agent. Whoever registers a range promises that the host memory stays valid until the range
 /// is removed *and* no wave that could have seen it is still running.
 #[derive(Default)]
@@ -43,6 +49,8 @@ pub struct Memory {
     generation: AtomicU64,
     /// [`Bounds::Page`].
     paged: AtomicBool,
+    /// Who finds the program's own memory.
+    pager: OnceLock<Arc<dyn Pager>>,
 }
 
 /// Why a range cannot be added.
@@ -57,7 +65,31 @@ pub enum RangeError {
 impl Memory {
     /// No allocations.
     pub fn new() -> Memory {
-        Memory { ranges: RwLock::default(), generation: AtomicU64::new(1), paged: AtomicBool::new(false) }
+        Memory {
+            ranges: RwLock::default(),
+            generation: AtomicU64::new(1),
+            paged: AtomicBool::new(false),
+            pager: OnceLock::new(),
+        }
+    }
+
+    /// Lets waves reach what somebody finds beside the allocations. It stays so.
+    ///
+    /// # Safety
+    /// What is found must be memory that waves may access through raw pointers. It may go at any time: that is a fault.
+    pub unsafe fn set_pager(&self, pager: Arc<dyn Pager>) {
+        // Whoever came first stays.
+        let _ = self.pager.set(pager);
+    }
+
+    /// Memory of the program around an address that no allocation has, up to the allocations beside it.
+    #[cold]
+    fn pageable(&self, address: u64, end: u64) -> Option<Range> {
+        let (start, last, writable) = self.pager.get()?.pages(address)?;
+        let (below, above) = self.around(address);
+        let start = below.map_or(start, |r| start.max(r.end));
+        let last = above.map_or(last, |r| last.min(r.start));
+        (start <= address && end <= last).then_some(Range { start, end: last, writable, shift: 0 })
     }
 
     /// Says how exactly accesses are held to allocations.
@@ -252,7 +284,7 @@ impl RangeCache {
             *self = RangeCache::new();
             self.generation = generation;
         }
-        let r = memory.usable(address, end, false)?;
+        let r = memory.usable(address, end, false).or_else(|| memory.pageable(address, end))?;
         self.entries[self.next as usize & 3] = r;
         self.next = self.next.wrapping_add(1);
         Some(r)

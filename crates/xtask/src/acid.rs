@@ -8,8 +8,9 @@
 //! A program says in comments at its top what is special about it: `// link: …` adds options for the compiler,
 //! `// exec: …` options for `wavemill exec`, `// kernels: FILE` a source to assemble whose code object is its argument,
 //! `// input: FILE` another file that is its argument, `// ranks: N` starts it N times under mpirun, `// exit: N` the status
-//! that `exec` ends with instead of 0 (3 where kernels fault on purpose), `// within: S` seconds that the best of five runs
-//! may take (of processor time, should the machine be busy with other things).
+//! that `exec` ends with instead of 0 (3 where kernels fault on purpose), `// only: clang` that GCC cannot compile it,
+//! `// within: S` seconds that the best of five runs may take (of processor time, should the machine be busy with other
+//! things).
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -197,6 +198,10 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             -Xopenmp-target=amdgcn-amd-amdhsa -march=gfx90a \
             --rocm-device-lib-path=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode";
         add("openmp", &path, "-clang", clang, Vec::new())?;
+        let source = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        if setting(&source, "only") == Some("clang") {
+            continue;
+        }
         let gcc = "gcc-12 -O2 -fopenmp -foffload=amdgcn-amdhsa -foffload-options=amdgcn-amdhsa=-march=gfx900";
         add("openmp", &path, "-gcc", gcc, Vec::new())?;
     }

@@ -420,3 +420,25 @@ fn addresses_of_unmapped_shared_memory_come_back() {
     ok(hsa_amd_vmem_handle_release(handle));
     ok(hsa_amd_vmem_address_free(range, SIZE));
 }
+
+/// Names of instruction sets as code objects of versions 1 and 2 have them (ROCm code object format, "Instruction set
+/// architecture").
+#[test]
+fn old_names_of_instruction_sets() {
+    system();
+    let named = |name: &std::ffi::CStr| {
+        let mut isa = Isa::default();
+        let status = hsa_isa_from_name(name.as_ptr(), &mut isa);
+        let mut text = [0u8; 64];
+        if status == STATUS_SUCCESS {
+            ok(hsa_isa_get_info_alt(isa, ISA_INFO_NAME, text.as_mut_ptr().cast()));
+        }
+        let end = text.iter().position(|b| *b == 0).unwrap();
+        (status, String::from_utf8_lossy(&text[..end]).into_owned())
+    };
+    assert_eq!(named(c"AMD:AMDGPU:8:0:3"), (STATUS_SUCCESS, "amdgcn-amd-amdhsa--gfx803".into()));
+    assert_eq!(named(c"AMD:AMDGPU:9:0:1"), (STATUS_SUCCESS, "amdgcn-amd-amdhsa--gfx900:xnack+".into()));
+    for wrong in [c"AMD:AMDGPU:8:0", c"AMD:AMDGPU:8:0:x", c"AMD:AMDGPU:99:0:0", c"AMD:AMDGPU:8:0:3:1"] {
+        assert_eq!(named(wrong).0, STATUS_ERROR_INVALID_ISA_NAME, "{wrong:?}");
+    }
+}
