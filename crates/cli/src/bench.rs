@@ -1,13 +1,14 @@
-//! `wavemill bench`: how many wave instructions a second this machine gets, for each kind of instruction and each SIMD
-//! back end, on one core; or what each single instruction costs ([`instructions`]).
+//! `wavemill bench`: how many wave instructions a second this machine gets, for each kind of instruction and each engine, the
+//! interpreter with each SIMD back end, on one core; or what each single instruction costs ([`instructions`]).
 
 mod instructions;
 
 use crate::json::{Json, Scalar};
 use clap::Args;
 use std::process::ExitCode;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
+use wavemill_device::EngineKind;
 use wavemill_isa::target::Target;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
 
@@ -24,10 +25,14 @@ pub struct Bench {
     /// The processor whose instructions to measure
     #[arg(long, value_name = "CPU", default_value = "gfx90a", requires = "instructions")]
     mcpu: String,
-    /// Only this back end: avx512, avx2, neon, portable (without: all; with --instructions the one that runs)
+    /// Only this engine: interp, jit, plain (without: interp and jit; with --instructions the one that runs by default)
     #[arg(long, value_name = "NAME")]
+    engine: Option<String>,
+    /// Only this back end of the interpreter: avx512, avx2, neon, portable (without: all; with --instructions the one that
+    /// runs)
+    #[arg(long, value_name = "NAME", conflicts_with = "engine")]
     simd: Option<String>,
-    /// Seconds for each kernel on each back end (0.2), or for each of several runs of an instruction (0.001)
+    /// Seconds for each kernel on each engine (0.2), or for each of several runs of an instruction (0.001)
     #[arg(long, value_name = "S")]
     seconds: Option<f64>,
     /// As JSON
@@ -142,10 +147,73 @@ const KERNELS: [Kernel; 7] = [
     },
 ];
 
-/// What came of a kernel on a back end.
+/// What runs a loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Runner {
+    /// The interpreter with a back end.
+    Interp(Simd),
+    /// Another engine.
+    Engine(EngineKind),
+}
+
+impl Runner {
+    fn name(self) -> &'static str {
+        match self {
+            Runner::Interp(simd) => simd.name(),
+            Runner::Engine(kind) => kind.name(),
+        }
+    }
+
+    /// The engine's name, and the back end's if there is one.
+    fn fields(self) -> (&'static str, Option<&'static str>) {
+        match self {
+            Runner::Interp(simd) => (EngineKind::Interp.name(), Some(simd.name())),
+            Runner::Engine(kind) => (kind.name(), None),
+        }
+    }
+
+    fn make(self, target: Target) -> Arc<dyn Engine> {
+        match self {
+            Runner::Interp(simd) => Arc::new(Interp::with_simd(target, simd)),
+            Runner::Engine(kind) => kind.make(target),
+        }
+    }
+
+    /// Those that the arguments ask for.
+    fn wanted(args: &Bench) -> Result<Vec<Runner>, ExitCode> {
+        let interp = |simds: Vec<Simd>| simds.into_iter().map(Runner::Interp).collect::<Vec<_>>();
+        let simds = || if args.instructions { vec![Simd::detect()] } else { Simd::available() };
+        let known = || Simd::available().into_iter();
+        match (&args.engine, &args.simd) {
+            (_, Some(name)) => match known().find(|s| s.name() == name) {
+                Some(simd) => Ok(interp(vec![simd])),
+                None => Err(wrong("back end on this host", name, known().map(|s| s.name()))),
+            },
+            (Some(name), None) => match EngineKind::named(name) {
+                Ok(EngineKind::Interp) => Ok(interp(simds())),
+                Ok(kind) => Ok(vec![Runner::Engine(kind)]),
+                Err(message) => {
+                    eprintln!("wavemill bench: {message}");
+                    Err(ExitCode::from(2))
+                }
+            },
+            (None, None) if args.instructions => match EngineKind::default() {
+                EngineKind::Interp => Ok(interp(simds())),
+                kind => Ok(vec![Runner::Engine(kind)]),
+            },
+            (None, None) => {
+                let mut all = interp(simds());
+                all.extend(EngineKind::Jit.available().then_some(Runner::Engine(EngineKind::Jit)));
+                Ok(all)
+            }
+        }
+    }
+}
+
+/// What came of a kernel on an engine.
 struct Measured {
     kernel: &'static str,
-    simd: Simd,
+    runner: Runner,
     instructions: u64,
     seconds: f64,
 }
@@ -159,13 +227,9 @@ impl Measured {
 
 /// Runs `wavemill bench`.
 pub fn run(args: &Bench) -> ExitCode {
-    let simds: Vec<Simd> = match &args.simd {
-        None if args.instructions => vec![Simd::detect()],
-        None => Simd::available(),
-        Some(name) => match Simd::available().into_iter().find(|s| s.name() == name) {
-            Some(simd) => vec![simd],
-            None => return wrong("back end on this host", name, Simd::available().iter().map(|s| s.name())),
-        },
+    let runners = match Runner::wanted(args) {
+        Ok(runners) => runners,
+        Err(code) => return code,
     };
     let seconds = args.seconds.unwrap_or(if args.instructions { 0.001 } else { 0.2 });
     if !(seconds > 0.0 && seconds <= 3600.0) {
@@ -173,7 +237,7 @@ pub fn run(args: &Bench) -> ExitCode {
         return ExitCode::from(2);
     }
     if args.instructions {
-        return instructions::run(&args.mcpu, &args.kernels, &simds, seconds, args.json);
+        return instructions::run(&args.mcpu, &args.kernels, &runners, seconds, args.json);
     }
     if let Some(name) = args.kernels.iter().find(|n| KERNELS.iter().all(|k| k.name != n.as_str())) {
         return wrong("kernel", name, KERNELS.iter().map(|k| k.name));
@@ -185,11 +249,11 @@ pub fn run(args: &Bench) -> ExitCode {
         if !args.json {
             crate::print(format!("{}: {}\n", kernel.name, kernel.what).as_bytes());
         }
-        for &simd in &simds {
-            match measure(kernel, simd, seconds) {
+        for &runner in &runners {
+            match measure(kernel, runner, seconds) {
                 Ok(m) => {
                     if !args.json {
-                        let (name, rate, each) = (simd.name(), m.rate(), 1e3 / m.rate());
+                        let (name, rate, each) = (runner.name(), m.rate(), 1e3 / m.rate());
                         let line =
                             format!("  {name:9}{rate:8.1} M wave instructions/s, {each:7.1} ns each\n");
                         crate::print(line.as_bytes());
@@ -223,7 +287,11 @@ fn write_json(all: &[Measured]) -> ExitCode {
         for m in all {
             json.object(|json| {
                 json.field("kernel", m.kernel);
-                json.field("simd", m.simd.name());
+                let (engine, simd) = m.runner.fields();
+                json.field("engine", engine);
+                if let Some(simd) = simd {
+                    json.field("simd", simd);
+                }
                 json.field("wave_instructions", m.instructions);
                 json.field("seconds", Scalar::Float(m.seconds));
                 json.field("million_per_second", Scalar::Float(m.rate()));
@@ -243,7 +311,7 @@ fn cpu_target(name: &str) -> Option<Target> {
 /// A loop, assembled, with the memory it may use.
 struct Loop {
     target: Target,
-    engine: Interp,
+    engine: Arc<dyn Engine>,
     memory: Memory,
     group: GroupShared,
     code: Vec<u8>,
@@ -252,7 +320,7 @@ struct Loop {
 
 impl Loop {
     /// A loop that counts s0 down around a body.
-    fn new(target: Target, simd: Simd, body: &str) -> Result<Loop, String> {
+    fn new(target: Target, runner: Runner, body: &str) -> Result<Loop, String> {
         let source = format!(
             "loop:{body}\n    s_sub_u32 s0, s0, 1\n    s_cmp_lg_u32 s0, 0\n    s_cbranch_scc1 loop\n    s_endpgm\n"
         );
@@ -271,7 +339,7 @@ impl Loop {
             data.and(memory.add(code.as_ptr() as u64, code.len() as u64, false))
         };
         added.map_err(|e| format!("{e:?}"))?;
-        let (engine, group) = (Interp::with_simd(target, simd), GroupShared::new(4096));
+        let (engine, group) = (runner.make(target), GroupShared::new(4096));
         Ok(Loop { target, engine, memory, group, code, buffers })
     }
 
@@ -295,9 +363,9 @@ impl Loop {
 }
 
 /// Runs a kernel's loop for about so long.
-fn measure(kernel: &Kernel, simd: Simd, seconds: f64) -> Result<Measured, String> {
+fn measure(kernel: &Kernel, runner: Runner, seconds: f64) -> Result<Measured, String> {
     let target = cpu_target("gfx90a").ok_or("gfx90a is missing")?;
-    let all = Loop::new(target, simd, kernel.body)?;
+    let all = Loop::new(target, runner, kernel.body)?;
     let setup = |wave: &mut Wave| {
         for r in 0..8u16 {
             for (lane, v) in wave.vgpr_mut(r).into_iter().flatten().enumerate() {
@@ -317,7 +385,7 @@ fn measure(kernel: &Kernel, simd: Simd, seconds: f64) -> Result<Measured, String
     loop {
         let (instructions, taken) = all.run(count, cpu_time, setup)?;
         if taken >= seconds / 2.0 || count >= u32::MAX / 2 {
-            return Ok(Measured { kernel: kernel.name, simd, instructions, seconds: taken });
+            return Ok(Measured { kernel: kernel.name, runner, instructions, seconds: taken });
         }
         count *= 2;
     }

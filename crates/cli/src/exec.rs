@@ -72,7 +72,7 @@ pub struct Exec {
     /// How many of them
     #[arg(long, value_name = "N", env = "WAVEMILL_GPUS", default_value_t = 1)]
     gpus: usize,
-    /// What executes waves: interp, or plain, which goes lane by lane and is slow
+    /// What executes waves: interp, jit, which compiles, or plain, which goes lane by lane and is slow
     #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
     engine: Option<String>,
     /// Host threads for each GPU (default: all)

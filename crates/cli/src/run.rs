@@ -142,7 +142,7 @@ pub struct Run {
     /// The GPU's processor (default: the one the code is for)
     #[arg(long, value_name = "NAME")]
     gpu: Option<String>,
-    /// What executes waves: interp, or plain, which goes lane by lane and is slow
+    /// What executes waves: interp, jit, which compiles, or plain, which goes lane by lane and is slow
     #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
     engine: Option<String>,
     /// Host threads (default: all)

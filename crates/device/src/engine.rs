@@ -1,8 +1,9 @@
 //! Which engine runs waves: the one place where engines are known by name. `--engine`, `WAVEMILL_ENGINE` and
 //! [`crate::Options::engine`] all come here.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wavemill_isa::Target;
+use wavemill_jit::Jit;
 use wavemill_plain::Plain;
 use wavemill_wave::{Engine, Interp};
 
@@ -14,26 +15,42 @@ pub enum EngineKind {
     Interp,
     /// One lane after another: slow, and a yardstick for the others.
     Plain,
+    /// Compiles code when it first runs; only on hosts that have what it needs ([`EngineKind::available`]).
+    Jit,
 }
 
 impl EngineKind {
     /// Every engine.
-    pub const ALL: [EngineKind; 2] = [EngineKind::Interp, EngineKind::Plain];
+    pub const ALL: [EngineKind; 3] = [EngineKind::Interp, EngineKind::Jit, EngineKind::Plain];
+
+    /// Whether this host can run it.
+    pub fn available(self) -> bool {
+        static JIT: OnceLock<bool> = OnceLock::new();
+        let any = || Target::named("gfx90a").and_then(Jit::new).is_some();
+        self != EngineKind::Jit || *JIT.get_or_init(any)
+    }
 
     /// The name by which users ask for it.
     pub const fn name(self) -> &'static str {
         match self {
             EngineKind::Interp => "interp",
             EngineKind::Plain => "plain",
+            EngineKind::Jit => "jit",
         }
     }
 
     /// The engine of a name, or what to say if there is none.
     pub fn named(name: &str) -> Result<EngineKind, String> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        found.ok_or_else(|| {
-            format!("no engine `{name}`: there are {}", Self::ALL.map(Self::name).join(" and "))
-        })
+        let kind = found.ok_or_else(|| {
+            format!("no engine `{name}`: there are {}", Self::ALL.map(Self::name).join(", "))
+        })?;
+        match kind.available() {
+            true => Ok(kind),
+            false => Err(format!(
+                "no engine `{name}` on this host: it writes code for Linux on x86-64 with AVX-512"
+            )),
+        }
     }
 
     /// What `WAVEMILL_ENGINE` names; the interpreter if it is not set.
@@ -44,11 +61,15 @@ impl EngineKind {
         }
     }
 
-    /// A new engine for a target.
+    /// A new engine for a target; the interpreter where the JIT cannot run.
     pub fn make(self, target: Target) -> Arc<dyn Engine> {
         match self {
             EngineKind::Interp => Arc::new(Interp::new(target)),
             EngineKind::Plain => Arc::new(Plain::new(target)),
+            EngineKind::Jit => match Jit::new(target) {
+                Some(jit) => Arc::new(jit),
+                None => EngineKind::Interp.make(target),
+            },
         }
     }
 }

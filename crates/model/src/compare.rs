@@ -7,6 +7,7 @@ use wavemill_asm::disasm::Disassembler;
 use wavemill_isa::row::{self, Enc, Form, Role};
 use wavemill_isa::target::processor;
 use wavemill_isa::{Inst, Level, ROWS, Target};
+use wavemill_jit::Jit;
 use wavemill_plain::Plain;
 use wavemill_testing::Random;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
@@ -183,6 +184,7 @@ impl Bench {
         let target = Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")));
         let interp = |simd| Box::new(Interp::with_simd(target, simd)) as Box<dyn Engine>;
         let mut engines: Vec<_> = Simd::available().into_iter().map(interp).collect();
+        engines.extend(Jit::new(target).map(|jit| Box::new(jit) as Box<dyn Engine>));
         engines.push(Box::new(Plain::new(target)));
         Bench { target, engines, disassembler: Disassembler::new(target) }
     }

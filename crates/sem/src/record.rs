@@ -122,7 +122,7 @@ crate::for_each_operation!(operations);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// An operand of the instruction, by its number and type.
-    Input(u8, Type),
+    Input(u16, Type),
     /// The same number in all lanes.
     Constant(u64, Type),
     /// An operator on two values of a type.
@@ -158,18 +158,7 @@ pub struct Program {
 impl Program {
     /// The type of a value; a [`Node::Rarely`] has none.
     pub fn ty(&self, value: Value) -> Option<Type> {
-        Some(match *self.nodes.get(value.0 as usize)? {
-            Node::Input(_, ty)
-            | Node::Constant(_, ty)
-            | Node::Operator(_, ty, _)
-            | Node::Not(ty, _)
-            | Node::Select(ty, _)
-            | Node::Merge(ty, _) => ty,
-            Node::Word(op, ..) => op.result(),
-            Node::Long(op, ..) => op.result(),
-            Node::Lookup(..) => Type::Word,
-            Node::Rarely { .. } => return None,
-        })
+        self.nodes.get(value.0 as usize)?.ty()
     }
 
     /// All values for one lane's inputs; those in rare parts that are not needed are zero.
@@ -234,16 +223,32 @@ impl Node {
         }
     }
 
+    /// The type of its value; a [`Node::Rarely`] has none.
+    pub fn ty(&self) -> Option<Type> {
+        Some(match *self {
+            Node::Input(_, ty)
+            | Node::Constant(_, ty)
+            | Node::Operator(_, ty, _)
+            | Node::Not(ty, _)
+            | Node::Select(ty, _)
+            | Node::Merge(ty, _) => ty,
+            Node::Word(op, ..) => op.result(),
+            Node::Long(op, ..) => op.result(),
+            Node::Lookup(..) => Type::Word,
+            Node::Rarely { .. } => return None,
+        })
+    }
+
     /// The values it is made of.
-    pub fn operands(&self) -> Vec<Value> {
-        match *self {
-            Node::Input(..) | Node::Constant(..) => Vec::new(),
-            Node::Operator(_, _, v) => v.to_vec(),
-            Node::Not(_, a) | Node::Lookup(a, _) => vec![a],
-            Node::Word(op, v, _) => v[..op.operands().len()].to_vec(),
-            Node::Long(op, v, _) => v[..op.operands().len()].to_vec(),
-            Node::Select(_, v) | Node::Merge(_, v) => v.to_vec(),
-            Node::Rarely { mask, .. } => vec![mask],
+    pub fn operands(&self) -> &[Value] {
+        match self {
+            Node::Input(..) | Node::Constant(..) => &[],
+            Node::Operator(_, _, v) => v,
+            Node::Not(_, a) | Node::Lookup(a, _) => std::slice::from_ref(a),
+            Node::Word(op, v, _) => &v[..op.operands().len()],
+            Node::Long(op, v, _) => &v[..op.operands().len()],
+            Node::Select(_, v) | Node::Merge(_, v) => v,
+            Node::Rarely { mask, .. } => std::slice::from_ref(mask),
         }
     }
 }
@@ -290,7 +295,7 @@ impl Builder {
 
     /// A value that is the same, or a node.
     fn simpler(&self, node: Node) -> Result<Value, Node> {
-        let Some(ty) = (Program { nodes: vec![node] }).ty(Value(0)) else { return Err(node) };
+        let Some(ty) = node.ty() else { return Err(node) };
         let operands = node.operands();
         if !operands.is_empty() && operands.iter().all(|&v| self.constant(v).is_some()) {
             let n = node.evaluate(|v| self.constant(v).unwrap_or(0), |_| 0);
@@ -333,6 +338,11 @@ pub fn record<R>(f: impl FnOnce() -> R) -> (Program, R) {
     (done.program, result)
 }
 
+/// How many nodes the program under construction has.
+pub fn recorded() -> u32 {
+    BUILDER.with_borrow(|b| b.program.nodes.len() as u32)
+}
+
 /// A handle to a value of 32 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WordValue(pub Value);
@@ -360,7 +370,7 @@ macro_rules! operators {
         }
         impl $ty {
             /// An operand of the instruction.
-            pub fn input(n: u8) -> $ty {
+            pub fn input(n: u16) -> $ty {
                 $ty(add(Node::Input(n, $t)))
             }
         }

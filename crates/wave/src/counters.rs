@@ -37,6 +37,7 @@ impl CounterClass {
 
 /// Wave instructions executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct Counters {
     /// By [`CounterClass`].
     pub class: [u64; 8],

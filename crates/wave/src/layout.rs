@@ -22,6 +22,8 @@ pub const STATUS: usize = offset_of!(Wave, status);
 pub const TRAPSTS: usize = offset_of!(Wave, trapsts);
 /// Offset of the scalar condition code, one byte: 0 or 1, and nothing else may be written there.
 pub const SCC: usize = offset_of!(Wave, scc);
+/// Offset of the [`Counters`](crate::Counters), eight bytes each in the order of their fields.
+pub const COUNTERS: usize = offset_of!(Wave, counters);
 /// Bytes of a vector register.
 pub const VGPR_BYTES: usize = size_of::<Vgpr>();
 /// Registers behind the file.

@@ -55,6 +55,18 @@ pub struct Block {
     pub counters: Counters,
 }
 
+impl Block {
+    /// Whether its last instruction sets the PC itself.
+    pub fn ends_with_control(&self) -> bool {
+        self.insts.last().is_some_and(|i| matches!(i.run, Run::Control(_)))
+    }
+
+    /// Bytes that it takes: instructions are there twice, for the vector kernels and for all else.
+    pub fn bytes(&self) -> usize {
+        2 * self.insts.len() * size_of::<Inst>()
+    }
+}
+
 const MAX_INSTS: usize = 256;
 /// As far as a block can reach: every instruction fits in 64 bits, and the fetch of the last may look at one more.
 pub(crate) const MAX_BLOCK_BYTES: u64 = 8 * (MAX_INSTS as u64 + 1);

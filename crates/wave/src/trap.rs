@@ -94,7 +94,7 @@ impl Wave {
 
     /// Whether every instruction has to be looked at: somebody can see float exceptions, the wave runs step by step, or
     /// addresses are watched, or it has an observer.
-    pub(crate) fn single_steps(&self) -> bool {
+    pub fn single_steps(&self) -> bool {
         const TRAPS: u32 = mode::DEBUG | mode::EXCP_EN & !(trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT);
         self.gather_exceptions
             || self.watches.is_some()

@@ -4,14 +4,14 @@
 //! Operands are made from the row: registers with numbers of the type it asks for, addresses of consecutive dwords.
 //! Instructions that need more than that (images, scratch, exports, program control …) are counted as left out.
 
-use super::{Loop, cpu_target, wall_time};
+use super::{Loop, Runner, cpu_target, wall_time};
 use crate::json::{Json, Scalar};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use wavemill_isa::row::{Class, Enc, Kind, Operand, Role, Row, Ty, flag};
 use wavemill_isa::{Level, ROWS};
 use wavemill_sem::soft::{F16, F32, Round, convert};
-use wavemill_wave::{Simd, Wave};
+use wavemill_wave::Wave;
 
 /// Copies of the instruction in the loop.
 const COPIES: usize = 16;
@@ -24,7 +24,7 @@ const YARDSTICK: &str = "v_add_u32";
 struct Cost {
     row: &'static Row,
     text: String,
-    simd: Simd,
+    runner: Runner,
     /// Nanoseconds of one wave instruction.
     ns: f64,
     /// As a multiple of the yardstick's.
@@ -32,7 +32,7 @@ struct Cost {
 }
 
 /// Measures the rows of a processor whose names contain one of `filters`, or all.
-pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bool) -> ExitCode {
+pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json: bool) -> ExitCode {
     let Some(target) = cpu_target(cpu) else {
         crate::output::message(format_args!("wavemill bench: no processor `{cpu}`"));
         return ExitCode::from(2);
@@ -47,9 +47,9 @@ pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bo
     }
     let mut costs = Vec::new();
     let mut left_out: BTreeMap<String, u32> = BTreeMap::new();
-    for &simd in simds {
+    for &runner in runners {
         left_out.clear();
-        let round = |copies: String| Loop::new(target, simd, &copies).and_then(|l| median(&l, seconds));
+        let round = |copies: String| Loop::new(target, runner, &copies).and_then(|l| median(&l, seconds));
         let empty = round(String::new());
         let measure = |text: &str| -> Result<f64, String> {
             let full = round(format!("\n    {text}").repeat(COPIES))?;
@@ -76,7 +76,7 @@ pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bo
                 }
             };
             match measure(&text) {
-                Ok(ns) => costs.push(Cost { row, text, simd, ns, ratio: ns / unit }),
+                Ok(ns) => costs.push(Cost { row, text, runner, ns, ratio: ns / unit }),
                 Err(e) => {
                     let first = e.lines().next().unwrap_or_default();
                     *left_out.entry(format!("`{text}`: {first}")).or_default() += 1;
@@ -91,7 +91,7 @@ pub fn run(cpu: &str, filters: &[String], simds: &[Simd], seconds: f64, json: bo
 fn write_text(costs: &[Cost], left_out: &BTreeMap<String, u32>) -> ExitCode {
     let mut text = format!("{:>10} {:>8}  back end  instruction\n", "ns", "ratio");
     for c in costs {
-        text.push_str(&format!("{:10.1} {:8.1}  {:9} {}\n", c.ns, c.ratio, c.simd.name(), c.text));
+        text.push_str(&format!("{:10.1} {:8.1}  {:9} {}\n", c.ns, c.ratio, c.runner.name(), c.text));
     }
     let slow = costs.iter().filter(|c| c.ratio > 5.0).count();
     text.push_str(&format!("{} measured, {slow} of them above five times {YARDSTICK}\n", costs.len()));
@@ -109,7 +109,11 @@ fn write_json(costs: &[Cost]) -> ExitCode {
             json.object(|json| {
                 json.field("instruction", c.row.name);
                 json.field("text", &c.text);
-                json.field("simd", c.simd.name());
+                let (engine, simd) = c.runner.fields();
+                json.field("engine", engine);
+                if let Some(simd) = simd {
+                    json.field("simd", simd);
+                }
                 json.field("nanoseconds", Scalar::Float(c.ns));
                 json.field("ratio", Scalar::Float(c.ratio));
             });

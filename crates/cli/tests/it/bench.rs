@@ -19,6 +19,7 @@ fn knows_what_it_cannot_measure() {
     for args in [
         &["bench", "teapot"][..],
         &["bench", "--simd", "mmx"],
+        &["bench", "--engine", "steam"],
         &["bench", "--seconds", "0"],
         &["bench", "--instructions", "teapot"],
         &["bench", "--instructions", "--mcpu", "gfx1"],

@@ -166,7 +166,8 @@ pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
 pub type MakeEngine = fn(Target) -> Arc<dyn Engine>;
 
 /// Engines that every fixture runs on.
-const ENGINES: [MakeEngine; 2] = [|t| EngineKind::Interp.make(t), |t| EngineKind::Plain.make(t)];
+const ENGINES: [MakeEngine; 3] =
+    [|t| EngineKind::Interp.make(t), |t| EngineKind::Jit.make(t), |t| EngineKind::Plain.make(t)];
 
 /// What a fixture is for: one processor, or all that a generic one covers.
 fn targets(name: &str) -> Vec<Target> {

@@ -1,9 +1,10 @@
-//! What the interpreter has decoded, by page of code: bounded, and compared with memory whenever code may have changed.
+//! What an engine has made of code (decoded or compiled blocks), by page of code: bounded, and compared with memory whenever
+//! code may have changed.
 
-use super::PAGE;
 use crate::mem::Memory;
-use crate::program::{Block, Inst, Layout, MAX_BLOCK_BYTES};
+use crate::program::{Layout, MAX_BLOCK_BYTES};
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -11,29 +12,41 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// megabyte of code takes about forty decoded.
 const MOST_BYTES: usize = 512 << 20;
 
+/// Bytes of code that are looked up together.
+pub const PAGE: u64 = 4096;
+
 /// Blocks by the dword of a page they start at.
-pub(super) struct Page {
-    blocks: Box<[OnceLock<Box<Block>>]>,
+pub struct Page<B, P = ()> {
+    blocks: Box<[OnceLock<Box<B>>]>,
+    /// What the blocks share.
+    pub shared: P,
     /// The memory that they were decoded from: the page, and as far behind it as a block can reach.
     code: Vec<u8>,
     /// When `code` was last found to be what is in memory.
     compared: AtomicU64,
 }
 
-/// Decoded code.
-#[derive(Default)]
-pub(super) struct Cache {
-    pages: RwLock<HashMap<(u64, Layout), Arc<Page>>>,
+type Pages<B, K, P> = HashMap<(u64, K), Arc<Page<B, P>>>;
+
+/// Blocks, by where their code is and what they were made for.
+pub struct Cache<B, K = Layout, P = ()> {
+    pages: RwLock<Pages<B, K, P>>,
     /// Bytes that it takes, roughly.
     held: AtomicUsize,
     /// Counts the times when code may have been changed.
     time: AtomicU64,
 }
 
-impl Cache {
-    /// The page of decoded code at an address, new if memory is no longer what it was decoded from.
-    pub(super) fn page(&self, memory: &Memory, base: u64, layout: Layout) -> Arc<Page> {
-        let key = (base, layout);
+impl<B, K, P> Default for Cache<B, K, P> {
+    fn default() -> Self {
+        Cache { pages: RwLock::default(), held: AtomicUsize::new(0), time: AtomicU64::new(0) }
+    }
+}
+
+impl<B, K: Hash + Eq + Copy, P: Default> Cache<B, K, P> {
+    /// The page of blocks at an address, a multiple of [`PAGE`]; new if memory is no longer what it was made from.
+    pub fn page(&self, memory: &Memory, base: u64, made_for: K) -> Arc<Page<B, P>> {
+        let key = (base, made_for);
         let time = self.time.load(Ordering::Acquire);
         let known = self.pages.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some(page) = &known
@@ -48,18 +61,17 @@ impl Cache {
         }
         let blocks: Box<[_]> = (0..PAGE / 4).map(|_| OnceLock::new()).collect();
         self.hold(size_of_val(&*blocks) + code.len());
-        let page = Arc::new(Page { blocks, code, compared: AtomicU64::new(time) });
+        let page = Arc::new(Page { blocks, shared: P::default(), code, compared: AtomicU64::new(time) });
         self.pages.write().unwrap_or_else(PoisonError::into_inner).insert(key, page.clone());
         page
     }
 
-    /// The block at an address of a page.
+    /// The block at an address of a page; `make` makes it, and says how many bytes it takes.
     #[inline]
-    pub(super) fn block<'p>(&self, page: &'p Page, pc: u64, decode: impl FnOnce() -> Block) -> &'p Block {
+    pub fn block<'p>(&self, page: &'p Page<B, P>, pc: u64, make: impl FnOnce() -> (B, usize)) -> &'p B {
         page.blocks[(pc % PAGE / 4) as usize].get_or_init(|| {
-            let block = decode();
-            // Instructions are there twice, for the vector kernels and for all else.
-            self.hold(2 * block.insts.len() * size_of::<Inst>());
+            let (block, bytes) = make();
+            self.hold(bytes);
             Box::new(block)
         })
     }
@@ -71,18 +83,18 @@ impl Cache {
     }
 
     /// Forgets everything. Waves that run keep the page that they are in.
-    pub(super) fn clear(&self) {
+    pub fn clear(&self) {
         self.pages.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.held.store(0, Ordering::Relaxed);
     }
 
     /// Code may have been changed: what was decoded is compared with memory before it runs again.
-    pub(super) fn revalidate(&self) {
+    pub fn revalidate(&self) {
         self.time.fetch_add(1, Ordering::AcqRel);
     }
 
     /// Forgets what was decoded from a range.
-    pub(super) fn invalidate(&self, start: u64, len: u64) {
+    pub fn invalidate(&self, start: u64, len: u64) {
         let (first, last) = (start & !(PAGE - 1), start.saturating_add(len));
         // A block may reach beyond its page, so the page before goes too.
         let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);

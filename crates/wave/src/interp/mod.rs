@@ -4,7 +4,7 @@
 //! them runs a strip; [`quick`] has the simple cases of memory accesses, [`matrix`] MFMA. Everything else is executed by
 //! `sem` on the wave's registers and memory ([`Running`]).
 
-mod cache;
+pub mod cache;
 pub(crate) mod kernels;
 mod matrix;
 mod places;
@@ -23,7 +23,7 @@ use crate::simd::Simd;
 use crate::state::{Vgpr, Wave};
 use crate::step::Next;
 use crate::strip::Task;
-use cache::{Cache, Page};
+use cache::{Cache, PAGE, Page};
 use kernels::{Kernels, Temps, kernels};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, compiler_fence, fence};
@@ -35,19 +35,17 @@ use wavemill_sem::smem::ScalarMemory;
 use wavemill_sem::state::State;
 use wavemill_sem::{Mode, bus, execute};
 
-/// Bytes of code that are looked up together.
-const PAGE: u64 = 4096;
-
 /// Runs waves by decoding blocks once and executing them with 16-lane kernels.
 pub struct Interp {
     decoder: Decoder,
     simd: Simd,
     kernels: &'static Kernels,
-    cache: Cache,
+    cache: Cache<Block>,
 }
 
-/// A wave being run.
-struct Exec<'a> {
+/// A wave being run, in the interpreter's hands. An engine that does some instructions itself gets one for a turn
+/// ([`Interp::exec`]) and has the others done here, one by one ([`Exec::instruction`]) or a block at a time ([`Exec::block`]).
+pub struct Exec<'a> {
     /// The wave as `sem`'s meanings see it.
     run: Running<'a>,
     kernels: &'static Kernels,
@@ -134,7 +132,8 @@ impl Interp {
         }
     }
 
-    fn exec<'a>(&self, wave: &'a mut Wave, group: &'a GroupShared, memory: &'a Memory) -> Exec<'a> {
+    /// Takes a wave into the interpreter's hands.
+    pub fn exec<'a>(&self, wave: &'a mut Wave, group: &'a GroupShared, memory: &'a Memory) -> Exec<'a> {
         let zero = Vgpr([0; 64]);
         let mut exec = Exec {
             mode: Mode::new(wave.mode, wave.level),
@@ -163,7 +162,7 @@ impl Interp {
     }
 
     /// Runs a wave until its turn ends.
-    fn turn(&self, exec: &mut Exec<'_>, page: &mut Option<Arc<Page>>, budget: u64) -> Event {
+    fn turn(&self, exec: &mut Exec<'_>, page: &mut Option<Arc<Page<Block>>>, budget: u64) -> Event {
         let memory = exec.run.memory;
         let mut layout = exec.layout;
         let mut spent = 0;
@@ -179,9 +178,13 @@ impl Interp {
             if pc & 3 != 0 {
                 return exec.fault(FaultKind::Fetch, 0, pc, pc);
             }
-            let decode = || program::decode_block(&self.decoder, memory, pc, layout);
+            let decode = || {
+                let block = program::decode_block(&self.decoder, memory, pc, layout);
+                let bytes = block.bytes();
+                (block, bytes)
+            };
             let block = self.cache.block(page, pc, decode);
-            let next = if layout.single() { exec.run_step(pc, block) } else { exec.run_block(pc, block) };
+            let next = exec.block(pc, block);
             match next {
                 Next::Go => {}
                 Next::Stop(event) => return event,
@@ -212,9 +215,9 @@ impl Exec<'_> {
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// The memory of an access is gone.
+    /// The memory of an access is gone ([`host::guarded`]): the event that ends the wave.
     #[cold]
-    fn gone(&mut self, gone: Gone) -> Event {
+    pub fn gone(&mut self, gone: Gone) -> Event {
         self.run.wave.pc = self.place;
         let address = self.run.memory.seen_at(gone.address).unwrap_or(gone.address);
         self.fault(FaultKind::Gone, 0, self.place, address)
@@ -233,66 +236,100 @@ impl Exec<'_> {
         next
     }
 
+    /// Runs a block that was decoded at an address for the wave's layout as it is now.
+    #[inline]
+    pub fn block(&mut self, pc: u64, block: &Block) -> Next {
+        if block.layout.single() { self.run_step(pc, block) } else { self.run_block(pc, block) }
+    }
+
     fn run_block(&mut self, pc: u64, block: &Block) -> Next {
         self.block = pc;
         let mut at = 0;
         while let Some(op) = block.lane_ops.list.get(at) {
             if op.task != Task::Leave {
-                at = self.strip(block, at);
-                continue;
-            }
-            let (i, inst) = (at, &block.insts[at]);
-            at += 1;
-            let flow = match inst.run {
-                Run::Salu => {
-                    execute::scalar(inst, &mut self.run);
-                    continue;
-                }
-                Run::Nop => continue,
-                Run::Wait => {
-                    self.wait();
-                    continue;
-                }
-                Run::Mfma => {
-                    self.mfma(inst);
-                    continue;
-                }
-                Run::Memory(access) if self.memory_quickly(inst, access) => continue,
-                Run::Share(share) if self.share_quickly(inst, share) => continue,
-                Run::Control(control) => {
-                    self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
-                    let flow = control::execute(control, inst, &mut self.run);
-                    if !matches!(control, Control::Branch(_)) {
-                        // Some of these write MODE and STATUS.
-                        self.mode_changed();
-                    }
-                    Ok(flow)
-                }
-                _ => {
-                    // What counts instructions is an instruction's place in the program, not in a block.
-                    self.run.wave.uncounted = i as u64;
-                    let flow = self.execute(inst);
-                    self.run.wave.uncounted = 0;
-                    flow
-                }
-            };
-            match flow {
-                // With another layout, the rest of the block means something else.
-                Ok(Flow::Next | Flow::Lanes) if self.layout == block.layout => {}
-                flow => {
-                    block.insts[..i].iter().for_each(|n| program::count(&mut self.run.wave.counters, n));
-                    let pc = self.pc(inst);
-                    let next = self.run.finish(pc, inst, flow);
-                    self.mode_changed();
-                    return next;
-                }
+                at = self.strip(block, at, block.lane_ops.list.len());
+            } else if let Some(next) = self.single(block, at) {
+                return next;
+            } else {
+                at += 1;
             }
         }
         self.run.wave.counters.add(&block.counters);
-        if !block.insts.last().is_some_and(|i| matches!(i.run, Run::Control(_))) {
+        if !block.ends_with_control() {
             self.run.wave.pc = pc.wrapping_add(block.len as u64);
         }
         Next::Go
+    }
+
+    /// Runs one instruction of a block at an address. None: the wave goes on with the next one; else that block is over,
+    /// and what ran of it is counted.
+    pub fn instruction(&mut self, pc: u64, block: &Block, at: usize) -> Option<Next> {
+        self.block = pc;
+        if block.lane_ops.list[at].task != Task::Leave {
+            self.strip(block, at, at + 1);
+            return None;
+        }
+        self.single(block, at)
+    }
+
+    /// Runs an instruction that is not for kernels.
+    #[inline]
+    fn single(&mut self, block: &Block, i: usize) -> Option<Next> {
+        let inst = &block.insts[i];
+        let flow = match inst.run {
+            Run::Salu => {
+                execute::scalar(inst, &mut self.run);
+                return None;
+            }
+            Run::Nop => return None,
+            Run::Wait => {
+                self.wait();
+                return None;
+            }
+            Run::Mfma => {
+                self.mfma(inst);
+                return None;
+            }
+            Run::Memory(access) if self.memory_quickly(inst, access) => return None,
+            Run::Share(share) if self.share_quickly(inst, share) => return None,
+            Run::Control(control) => {
+                self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
+                let flow = control::execute(control, inst, &mut self.run);
+                if !matches!(control, Control::Branch(_)) {
+                    // Some of these write MODE and STATUS.
+                    self.mode_changed();
+                }
+                Ok(flow)
+            }
+            _ => {
+                // What counts instructions is an instruction's place in the program, not in a block.
+                self.run.wave.uncounted = i as u64;
+                let flow = self.execute(inst);
+                self.run.wave.uncounted = 0;
+                flow
+            }
+        };
+        match flow {
+            // With another layout, the rest of the block means something else.
+            Ok(Flow::Next | Flow::Lanes) if self.layout == block.layout => None,
+            flow => {
+                block.insts[..i].iter().for_each(|n| program::count(&mut self.run.wave.counters, n));
+                let pc = self.pc(inst);
+                let next = self.run.finish(pc, inst, flow);
+                self.mode_changed();
+                Some(next)
+            }
+        }
+    }
+
+    /// The wave.
+    pub fn wave(&mut self) -> &mut Wave {
+        self.run.wave
+    }
+
+    /// What blocks must be decoded for now.
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
 
     /// Executes an instruction as `sem` has it.

@@ -20,16 +20,16 @@ impl Exec<'_> {
             && self.mode.f64 == FloatMode::IEEE
     }
 
-    /// Runs vector instructions of a block from one that is for kernels on; returns the first that is not.
+    /// Runs vector instructions of a block from one that is for kernels on, up to `end`; returns the first that is not.
     #[inline(always)]
-    pub(super) fn strip(&mut self, block: &Block, at: usize) -> usize {
-        let ops = &block.lane_ops.list[at..];
+    pub(super) fn strip(&mut self, block: &Block, at: usize, end: usize) -> usize {
+        let ops = &block.lane_ops.list[at..end];
         if self.ordinary && ops[0].fast != Task::Leave {
             let env = self.env(block);
             // SAFETY: the environment is this wave's, and the block was decoded for its shape.
             return at + unsafe { self.kernels.fast(ops, &env) };
         }
-        self.strip_any(block, at)
+        self.strip_any(block, at, end)
     }
 
     #[inline(always)]
@@ -50,11 +50,11 @@ impl Exec<'_> {
     }
 
     /// The general case: any mode, any modifiers.
-    fn strip_any(&mut self, block: &Block, at: usize) -> usize {
+    fn strip_any(&mut self, block: &Block, at: usize, end: usize) -> usize {
         if self.run.skips_vector() {
             return at + 1;
         }
-        let list = &block.lane_ops.list;
+        let list = &block.lane_ops.list[..end];
         if !list[at].special && self.run.wave.mode & INDEXING == 0 {
             let end = match self.ordinary {
                 true => at + 1,

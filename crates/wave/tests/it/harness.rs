@@ -4,6 +4,8 @@ pub use crate::chaos::{Random, target};
 use std::panic::Location;
 use std::sync::Arc;
 use wavemill_isa::target::Target;
+use wavemill_jit::Jit;
+
 use wavemill_plain::Plain;
 use wavemill_testing::evidence;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Observer, Shape, Simd, Wave};
@@ -20,10 +22,11 @@ pub fn assemble(target: Target, name: &str, text: &str) -> Vec<u8> {
     object.sections.into_iter().find(|s| !s.data.is_empty()).expect("code").data
 }
 
-/// Every engine, with a name for messages: the interpreter with each back end, and the plain one.
+/// Every engine, with a name for messages: the interpreter with each back end, the JIT where it can run, and the plain one.
 pub fn engines(target: Target) -> Vec<(&'static str, Box<dyn Engine>)> {
     let interp = |s: Simd| (s.name(), Box::new(Interp::with_simd(target, s)) as Box<dyn Engine>);
     let mut all: Vec<_> = Simd::available().into_iter().map(interp).collect();
+    all.extend(Jit::new(target).map(|jit| ("jit", Box::new(jit) as Box<dyn Engine>)));
     all.push(("plain", Box::new(Plain::new(target))));
     all
 }

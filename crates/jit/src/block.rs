@@ -1,0 +1,207 @@
+//! A block compiled: strips as code, everything else as calls of the interpreter, and the way to the next block.
+
+use crate::allocate::{self, TooMany, first_lanes, fixed, next_lanes};
+use crate::lower::{Version, lower};
+use crate::strip::{Setting, Strip, strip, suits};
+use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
+use std::mem::offset_of;
+use wavemill_isa::regs;
+use wavemill_wave::interp::cache::PAGE;
+use wavemill_wave::layout;
+use wavemill_wave::program::Block;
+
+/// What code and the engine tell each other. Code has its address in RBX.
+#[repr(C)]
+pub struct Link {
+    /// The wave's scalar registers; code has it in R12.
+    pub sgprs: *mut u32,
+    /// The wave's vector registers; code has it in R13.
+    pub vgprs: *mut u32,
+    /// Code by the dword of a page, or null; code has it in R15.
+    pub table: *const *const u8,
+    /// Where code goes to end.
+    pub exit: *const u8,
+    /// Runs an instruction of a block in the interpreter.
+    pub step: unsafe extern "sysv64" fn(*mut Link, *const Source, u32) -> u32,
+    /// Instructions left of the wave's turn.
+    pub budget: i64,
+}
+
+/// A block to compile, with where it is and the bits of MODE that it is compiled for. Code has its address.
+pub struct Source {
+    /// The instructions.
+    pub block: Block,
+    /// Their address.
+    pub pc: u64,
+    /// MODE.
+    pub mode: u32,
+}
+
+/// What code returns: the wave goes on at its PC.
+pub const GO: u32 = 0;
+/// The interpreter has stopped it.
+pub const STOPPED: u32 = 1;
+/// Its turn is over.
+pub const PREEMPTED: u32 = 2;
+
+fn link(offset: usize) -> Mem {
+    Mem::At(Gpr::Rbx, offset as i32)
+}
+
+/// A field of the wave, seen from its scalar registers.
+fn wave(offset: usize) -> Mem {
+    Mem::At(fixed::SGPRS, offset as i32 - layout::SGPRS as i32)
+}
+
+const VGPRS: Gpr = Gpr::R13;
+const TABLE: Gpr = Gpr::R15;
+const SAVED: [Gpr; 6] = [Gpr::Rbx, Gpr::Rbp, Gpr::R12, Gpr::R13, Gpr::R14, Gpr::R15];
+
+/// Code that calls other code with a [`Link`] and its address, and the place in it where that ends.
+pub fn entry() -> (Vec<u8>, usize) {
+    let mut asm = Asm::default();
+    SAVED.into_iter().for_each(|r| asm.push(r));
+    asm.alu(Alu::Mov, true, Gpr::Rbp, Rm::Reg(Gpr::Rsp as u8));
+    asm.alu_imm(Alu::Sub, true, Gpr::Rsp, allocate::SLOTS as i32 * 64);
+    asm.alu_imm(Alu::And, true, Gpr::Rsp, -64);
+    asm.alu(Alu::Mov, true, Gpr::Rbx, Rm::Reg(Gpr::Rdi as u8));
+    asm.alu(Alu::Mov, true, fixed::SGPRS, Rm::Mem(link(offset_of!(Link, sgprs))));
+    asm.alu(Alu::Mov, true, VGPRS, Rm::Mem(link(offset_of!(Link, vgprs))));
+    asm.alu(Alu::Mov, true, TABLE, Rm::Mem(link(offset_of!(Link, table))));
+    asm.jump_to(Gpr::Rsi);
+    let exit = asm.code.len();
+    asm.alu(Alu::Mov, true, Gpr::Rsp, Rm::Reg(Gpr::Rbp as u8));
+    SAVED.into_iter().rev().for_each(|r| asm.pop(r));
+    // What waves leave in vector registers must not slow the host's SSE code down.
+    asm.vzeroupper();
+    asm.ret();
+    (asm.finish(), exit)
+}
+
+/// Compiles a block.
+pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
+    let mut c = Compiler { asm: Asm::default(), source, block: &source.block, pc: source.pc };
+    let insts = &source.block.insts;
+    let mut at = 0;
+    while at < insts.len() {
+        let length = if suits(&insts[at]) { c.strip(at, setting) } else { 0 };
+        if length == 0 {
+            c.step(at);
+        }
+        at += length.max(1);
+    }
+    c.end();
+    c.asm.finish()
+}
+
+/// Code of a strip, in three versions: for all lanes active, for some, and for lanes that need rare parts.
+pub(crate) fn emit(asm: &mut Asm, any: &Strip, full: &Strip) -> Result<(), TooMany> {
+    let [some, rare, back, done] = [0; 4].map(|_| asm.label());
+    let exec = Mem::At(fixed::SGPRS, regs::EXEC as i32 * 4);
+    asm.alu(Alu::Mov, true, fixed::SCRATCH, Rm::Mem(exec));
+    asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
+    asm.jump_if(Cond::NotZero, some);
+    let again = first_lanes(asm, VGPRS);
+    allocate::allocate(asm, &mut lower(full, Version::Hopeful), rare)?;
+    next_lanes(asm, again);
+    asm.jump(done);
+    asm.bind(some);
+    let again = first_lanes(asm, VGPRS);
+    allocate::allocate(asm, &mut lower(any, Version::Hopeful), rare)?;
+    // The careful version is for any lanes, and so is what follows it.
+    asm.bind(back);
+    next_lanes(asm, again);
+    asm.jump(done);
+    asm.bind(rare);
+    allocate::allocate(asm, &mut lower(any, Version::Careful), rare)?;
+    asm.jump(back);
+    asm.bind(done);
+    Ok(())
+}
+
+/// Ends code.
+pub(crate) fn leave(asm: &mut Asm, how: u32) {
+    asm.mov_imm(Gpr::Rax, how as u64);
+    asm.indirect(4, link(offset_of!(Link, exit)));
+}
+
+struct Compiler<'a> {
+    asm: Asm,
+    source: &'a Source,
+    block: &'a Block,
+    pc: u64,
+}
+
+impl Compiler<'_> {
+    /// The strip that starts at an instruction; returns its length, or 0 if there is none.
+    fn strip(&mut self, at: usize, setting: &Setting) -> usize {
+        let mut end = self.block.insts.len();
+        // More values than there is room for: a shorter strip has fewer.
+        while at < end {
+            let insts = &self.block.insts[at..end];
+            let Some(any) = strip(insts, setting, false) else { return 0 };
+            let Some(full) = strip(&insts[..any.len], setting, true) else { return 0 };
+            let before = self.asm.mark();
+            if emit(&mut self.asm, &any, &full).is_ok() {
+                return any.len;
+            }
+            self.asm.rewind(before);
+            end = at + any.len / 2;
+        }
+        0
+    }
+
+    /// An instruction in the interpreter.
+    fn step(&mut self, at: usize) {
+        let asm = &mut self.asm;
+        let goes_on = asm.label();
+        asm.alu(Alu::Mov, true, Gpr::Rdi, Rm::Reg(Gpr::Rbx as u8));
+        asm.mov_imm(Gpr::Rsi, std::ptr::from_ref(self.source) as u64);
+        asm.mov_imm(Gpr::Rdx, at as u64);
+        asm.vzeroupper();
+        asm.indirect(2, link(offset_of!(Link, step)));
+        asm.alu(Alu::Test, false, Gpr::Rax, Rm::Reg(Gpr::Rax as u8));
+        asm.jump_if(Cond::Zero, goes_on);
+        leave(asm, STOPPED);
+        asm.bind(goes_on);
+    }
+
+    /// The block is over: counts, and goes on.
+    fn end(&mut self) {
+        let counters = &self.block.counters;
+        let counted = counters.class.iter().chain([&counters.exact, &counters.approximate, &counters.waits]);
+        for (i, &n) in counted.enumerate().filter(|(_, n)| **n > 0) {
+            self.asm.alu_mem_imm(Alu::Add, wave(layout::COUNTERS + 8 * i), n as i32);
+        }
+        let preempted = self.asm.label();
+        let insts = self.block.insts.len() as i32;
+        self.asm.alu_mem_imm(Alu::Sub, link(offset_of!(Link, budget)), insts);
+        if self.block.ends_with_control() {
+            // The instruction has set the PC.
+            self.asm.jump_if(Cond::LessEqual, preempted);
+            leave(&mut self.asm, GO);
+        } else {
+            let next = self.pc.wrapping_add(self.block.len as u64);
+            self.go_to(next, preempted);
+        }
+        self.asm.bind(preempted);
+        leave(&mut self.asm, PREEMPTED);
+    }
+
+    /// Goes on at an address, unless the flags say that the turn is over.
+    fn go_to(&mut self, pc: u64, preempted: Label) {
+        self.asm.mov_imm(Gpr::Rax, pc);
+        self.asm.store(true, wave(layout::PC), Gpr::Rax);
+        self.asm.jump_if(Cond::LessEqual, preempted);
+        if pc / PAGE == self.pc / PAGE && pc.is_multiple_of(4) {
+            let unknown = self.asm.label();
+            let at = Mem::At(TABLE, (pc % PAGE / 4 * 8) as i32);
+            self.asm.alu(Alu::Mov, true, Gpr::Rax, Rm::Mem(at));
+            self.asm.alu(Alu::Test, true, Gpr::Rax, Rm::Reg(Gpr::Rax as u8));
+            self.asm.jump_if(Cond::Zero, unknown);
+            self.asm.jump_to(Gpr::Rax);
+            self.asm.bind(unknown);
+        }
+        leave(&mut self.asm, GO);
+    }
+}

@@ -1,0 +1,58 @@
+//! The JIT: an engine that compiles blocks of code when they first run.
+//!
+//! Runs of instructions that work lane by lane become [`strip`]s: programs of `sem`'s operations, recorded from the meanings
+//! that every engine uses, with registers as values. [`lower`] makes AVX-512 instructions of them, [`allocate`] gives values
+//! registers, [`x86`] writes bytes. A strip runs whole for sixteen lanes, then for the next sixteen: its registers stay in
+//! the host's. [`block`] strings strips together, with calls of the interpreter for everything else.
+//!
+//! The parts above `lower` know nothing of the host.
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod allocate;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod arena;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod block;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod engine;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod lower;
+mod strip;
+#[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
+mod tests;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod x86;
+
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub use engine::Jit;
+pub use strip::{Input, Setting, Strip, strip};
+
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+mod elsewhere {
+    use wavemill_isa::Target;
+    use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Wave};
+
+    /// On this host there is none.
+    pub struct Jit(Interp);
+
+    impl Jit {
+        /// None: this host has no code that the JIT could write.
+        pub fn new(_: Target) -> Option<Jit> {
+            None
+        }
+    }
+
+    impl Engine for Jit {
+        fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
+            self.0.run(wave, group, memory, budget)
+        }
+        fn name(&self) -> &'static str {
+            "jit"
+        }
+        fn invalidate(&self, start: u64, len: u64) {
+            self.0.invalidate(start, len);
+        }
+    }
+}
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+pub use elsewhere::Jit;

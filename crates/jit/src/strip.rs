@@ -1,0 +1,348 @@
+//! Strips: runs of instructions that work lane by lane, written down as one program.
+//!
+//! Between the lanes of a strip nothing passes, so that it may run whole for some lanes and then for others. Registers are
+//! values while it is recorded; memory of the wave is read at its start and written at its end. Values are right in active
+//! lanes only, which is all that active lanes need: what they are elsewhere is settled where registers are written, or where
+//! EXEC changes.
+
+use wavemill_isa::{Level, regs};
+use wavemill_sem::apply::{Apply, Context, L, M};
+use wavemill_sem::inst::{Inst, Run};
+use wavemill_sem::lanes::{Long, Mask, Word};
+use wavemill_sem::operand::Src;
+use wavemill_sem::record::{LongValue, MaskValue, Program, Value, WordValue, record, recorded};
+use wavemill_sem::{Mode, compare};
+
+/// What the inputs of a strip's program are, by their numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Input {
+    /// A vector register.
+    Vgpr(u16),
+    /// A scalar register, the same in all lanes.
+    Sgpr(u8),
+    /// A bit for each lane in two scalar registers.
+    Lanes(u8),
+    /// The lane's number.
+    LaneNumber,
+}
+
+impl Input {
+    const SGPR: u16 = 1 << 10;
+    const LANES: u16 = 2 << 10;
+    const LANE_NUMBER: u16 = 3 << 10;
+
+    /// From a [`wavemill_sem::record::Node::Input`]'s number.
+    pub fn of(n: u16) -> Input {
+        match n & !0x3ff {
+            0 => Input::Vgpr(n),
+            Self::SGPR => Input::Sgpr(n as u8),
+            Self::LANES => Input::Lanes(n as u8),
+            _ => Input::LaneNumber,
+        }
+    }
+
+    fn number(self) -> u16 {
+        match self {
+            Input::Vgpr(r) => r,
+            Input::Sgpr(code) => Self::SGPR | code as u16,
+            Input::Lanes(code) => Self::LANES | code as u16,
+            Input::LaneNumber => Self::LANE_NUMBER,
+        }
+    }
+
+    pub(crate) fn word(self) -> WordValue {
+        WordValue::input(self.number())
+    }
+
+    pub(crate) fn mask(self) -> MaskValue {
+        MaskValue::input(self.number())
+    }
+}
+
+/// A strip.
+#[derive(Clone, Debug)]
+pub struct Strip {
+    /// What it computes.
+    pub program: Program,
+    /// Vector registers and what they are at the end, whatever lanes are active.
+    pub vgprs: Vec<(u16, Value)>,
+    /// Pairs of scalar registers, and the mask in each at the end.
+    pub masks: Vec<(u8, Value)>,
+    /// The active lanes of the nodes from here on.
+    pub active: Vec<(u32, Value)>,
+    /// How many instructions it has.
+    pub len: usize,
+}
+
+/// What code is compiled for.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// MODE.
+    pub mode: Mode,
+    /// The generation.
+    pub level: Level,
+}
+
+/// Whether a strip may have an instruction at all. Lanes that DPP moves, and what only a running wave knows, are not for
+/// strips.
+pub fn suits(inst: &Inst) -> bool {
+    matches!(inst.run, Run::Valu(_) | Run::Compare(_))
+        && inst.modifiers.dpp.is_none()
+        && inst.src.iter().all(|s| !matches!(s, Src::Special(_)))
+        && pair_is_whole(inst.carry)
+        && (inst.sdst == 255 || pair_is_whole(inst.sdst))
+}
+
+/// EXEC is written as a whole or not at all.
+fn pair_is_whole(code: u8) -> bool {
+    code <= 126 && code != 125
+}
+
+/// Records the longest strip that starts with the first of these instructions. With `full`, all lanes are active at its
+/// start.
+pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
+    let (program, (vgprs, masks, active, len)) = record(|| {
+        let mut r = Recorder::new(full);
+        let mut len = 0;
+        for inst in insts {
+            if !suits(inst) || !r.may_follow(inst) || !r.instruction(inst, setting) {
+                break;
+            }
+            len += 1;
+        }
+        r.settle();
+        let vgprs = r.written.iter().map(|&n| (n, r.vgprs[n as usize].map_or(Value(0), |v| v.0))).collect();
+        let masks = r.masks.iter().map(|&(code, m)| (code, m.0)).collect();
+        (vgprs, masks, r.active, len)
+    });
+    (len > 0).then_some(Strip { program, vgprs, masks, active, len })
+}
+
+/// A strip under construction.
+struct Recorder {
+    /// Values of vector registers that were read or written.
+    vgprs: Vec<Option<WordValue>>,
+    /// Registers that differ from those of the wave, in the order they were first written.
+    written: Vec<u16>,
+    /// Registers written since EXEC was last changed: right in active lanes only.
+    fresh: Vec<(u16, WordValue)>,
+    /// Masks that were written, by the first of their registers.
+    masks: Vec<(u8, MaskValue)>,
+    /// Scalar registers that were read as numbers.
+    numbers: u128,
+    /// Masks of the wave that were read, by the first of their registers.
+    read: Vec<u8>,
+    exec: MaskValue,
+    full: bool,
+    active: Vec<(u32, Value)>,
+}
+
+/// The operands of an instruction.
+struct Operands {
+    src: [(WordValue, WordValue); 3],
+    carry: u8,
+}
+
+impl Recorder {
+    fn new(full: bool) -> Recorder {
+        let exec = if full { MaskValue::ones() } else { Input::Lanes(regs::EXEC as u8).mask() };
+        Recorder {
+            vgprs: vec![None; 1024],
+            written: Vec::new(),
+            fresh: Vec::new(),
+            masks: Vec::new(),
+            numbers: 0,
+            read: Vec::new(),
+            exec,
+            full,
+            active: vec![(0, exec.0)],
+        }
+    }
+
+    /// Whether an instruction's scalar operands are what a strip can have: numbers that no instruction of it writes, masks
+    /// that it has or that are the wave's.
+    fn may_follow(&self, inst: &Inst) -> bool {
+        let is_mask = |code: u8| self.masks.iter().any(|&(m, _)| m == code || m + 1 == code);
+        let reads_mask = inst.src.iter().enumerate().any(|(i, s)| match *s {
+            Src::Sgpr(code) => is_mask(code) || inst.is_long(i) && is_mask(code + 1),
+            _ => false,
+        });
+        let whole =
+            |code: u8| self.masks.iter().any(|&(m, _)| m == code) || !is_mask(code) && !is_mask(code + 1);
+        // Its own operands, too: lanes that come later read them after the first ones have written.
+        let numbers = inst.src.iter().fold(self.numbers, |all, s| match *s {
+            Src::Sgpr(code) => all | 3 << code,
+            _ => all,
+        });
+        let was_number = |code: u8| numbers >> code & 3 != 0;
+        let sdst = inst.sdst;
+        // A mask that was read is written as a whole, or not at all.
+        let apart =
+            |code: u8| self.read.iter().chain([&inst.carry]).all(|&m| m == code || m.abs_diff(code) > 1);
+        let exec = matches!(inst.run, Run::Compare(c) if c.exec);
+        !reads_mask
+            && whole(inst.carry)
+            && (sdst == 255 || whole(sdst) && apart(sdst) && !was_number(sdst))
+            && !(exec && was_number(regs::EXEC as u8))
+    }
+
+    fn vgpr(&mut self, n: u16) -> WordValue {
+        *self.vgprs[n as usize].get_or_insert_with(|| Input::Vgpr(n).word())
+    }
+
+    fn number(&mut self, code: u8) -> WordValue {
+        if code > 127 {
+            return WordValue::splat(0);
+        }
+        self.numbers |= 1 << code;
+        Input::Sgpr(code).word()
+    }
+
+    fn mask(&self, code: u8) -> MaskValue {
+        match self.masks.iter().find(|&&(m, _)| m == code) {
+            Some(&(_, mask)) => mask,
+            None if code == regs::EXEC as u8 => self.exec,
+            None => Input::Lanes(code).mask(),
+        }
+    }
+
+    /// Records an instruction; false if it has no meaning for lanes.
+    fn instruction(&mut self, inst: &Inst, setting: &Setting) -> bool {
+        let src = [0, 1, 2].map(|i| {
+            let long = inst.is_long(i);
+            let zero = WordValue::splat(0);
+            let (lo, hi) = match inst.src[i] {
+                Src::Vgpr(r) => (self.vgpr(r), if long { self.vgpr(r + 1) } else { zero }),
+                Src::Sgpr(code) => (self.number(code), if long { self.number(code + 1) } else { zero }),
+                Src::Const(n) => (WordValue::splat(n as u32), WordValue::splat((n >> 32) as u32)),
+                Src::None | Src::Special(_) => (zero, zero),
+            };
+            inst.change(i).apply(lo, hi, &setting.mode)
+        });
+        if !self.read.contains(&inst.carry) {
+            self.read.push(inst.carry);
+        }
+        let operands = Operands { src, carry: inst.carry };
+        let x = Context::new(setting.mode, inst.clamp, inst.omod, setting.level);
+        let k = Taker { operands: &operands, recorder: self };
+        let results = match inst.run {
+            Run::Valu(family) => family.apply(inst.op, k, &x),
+            Run::Compare(c) if c.ty.is_common() => compare::common(c, k, &x),
+            Run::Compare(c) => compare::compare(c, k, &x),
+            _ => None,
+        };
+        let Some(results) = results else { return false };
+        if let Some(lo) = results.lo {
+            let lo = match inst.merge {
+                Some(merge) => merge.apply(lo, self.vgpr(inst.dst)),
+                None => lo,
+            };
+            self.write(inst.dst, lo);
+        }
+        if let Some(hi) = results.hi {
+            self.write(inst.dst + 1, hi);
+        }
+        if let Some(mask) = results.mask {
+            let mask = mask & self.exec;
+            if inst.sdst != 255 && inst.sdst != regs::EXEC as u8 {
+                self.masks.retain(|&(code, _)| code != inst.sdst);
+                self.masks.push((inst.sdst, mask));
+            }
+            if inst.sdst == regs::EXEC as u8 || matches!(inst.run, Run::Compare(c) if c.exec) {
+                self.set_exec(mask);
+            }
+        }
+        true
+    }
+
+    fn write(&mut self, n: u16, value: WordValue) {
+        if !self.written.contains(&n) {
+            self.written.push(n);
+        }
+        if !self.full && self.fresh.iter().all(|&(r, _)| r != n) {
+            let old = self.vgpr(n);
+            self.fresh.push((n, old));
+        }
+        self.vgprs[n as usize] = Some(value);
+    }
+
+    /// Makes registers right in all lanes.
+    fn settle(&mut self) {
+        for (n, old) in std::mem::take(&mut self.fresh) {
+            let new = self.vgpr(n);
+            self.vgprs[n as usize] = Some(WordValue::select(!self.exec, old, new));
+        }
+    }
+
+    fn set_exec(&mut self, mask: MaskValue) {
+        self.settle();
+        self.exec = mask;
+        self.full = false;
+        let code = regs::EXEC as u8;
+        self.masks.retain(|&(c, _)| c != code);
+        self.masks.push((code, mask));
+        // The nodes of later instructions are those behind the last one there is.
+        self.active.push((recorded(), mask.0));
+    }
+}
+
+/// What a meaning gives.
+#[derive(Clone, Copy, Default)]
+struct Results {
+    lo: Option<WordValue>,
+    hi: Option<WordValue>,
+    mask: Option<MaskValue>,
+}
+
+/// Applies a meaning to an instruction's operands.
+struct Taker<'a> {
+    operands: &'a Operands,
+    recorder: &'a Recorder,
+}
+
+impl Taker<'_> {
+    fn word(&self, i: usize) -> WordValue {
+        self.operands.src[i].0
+    }
+    fn long(&self, i: usize) -> LongValue {
+        let (lo, hi) = self.operands.src[i];
+        Long::join(lo, hi)
+    }
+}
+
+macro_rules! apply {
+    ($($name:ident($($kind:ident $n:tt),*) $result:ident;)*) => {
+        impl Apply for Taker<'_> {
+            type W = WordValue;
+            type Out = Results;
+            $(fn $name(self, f: impl Fn($(apply!(@type $kind)),*) -> apply!(@type $result)) -> Results {
+                apply!(@result $result f($(apply!(@operand $kind self $n)),*))
+            })*
+        }
+    };
+    (@type w) => { WordValue };
+    (@type i) => { WordValue };
+    (@type l) => { L<Self> };
+    (@type m) => { M<Self> };
+    (@type wm) => { (WordValue, M<Self>) };
+    (@type lm) => { (L<Self>, M<Self>) };
+    (@operand w $s:ident $n:tt) => { $s.word($n) };
+    (@operand l $s:ident $n:tt) => { $s.long($n) };
+    (@operand m $s:ident $n:tt) => { $s.recorder.mask($s.operands.carry) };
+    (@operand i $s:ident $n:tt) => { Input::LaneNumber.word() };
+    (@result w $r:expr) => { Results { lo: Some($r), ..Results::default() } };
+    (@result l $r:expr) => {{
+        let value = $r;
+        Results { lo: Some(value.lo()), hi: Some(value.hi()), mask: None }
+    }};
+    (@result m $r:expr) => { Results { mask: Some($r), ..Results::default() } };
+    (@result wm $r:expr) => {{
+        let (value, mask) = $r;
+        Results { lo: Some(value), hi: None, mask: Some(mask) }
+    }};
+    (@result lm $r:expr) => {{
+        let (value, mask) = $r;
+        Results { lo: Some(value.lo()), hi: Some(value.hi()), mask: Some(mask) }
+    }};
+}
+wavemill_sem::for_each_shape!(apply);

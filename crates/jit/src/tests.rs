@@ -1,0 +1,278 @@
+//! Compiled operations against their definitions, and the two ways through what is rare.
+
+use crate::arena::Arena;
+use crate::block::{self, Link, Source};
+use crate::strip::{Input, Strip};
+use crate::x86::Asm;
+use wavemill_isa::target::{Target, processor};
+use wavemill_sem::lanes::{Long, Word};
+use wavemill_sem::record::operation::{long, word};
+use wavemill_sem::record::{LongValue, MaskValue, Node, Program, Type, Value, WordValue, record};
+use wavemill_sem::soft::Round;
+use wavemill_testing::Random;
+use wavemill_wave::{Shape, Wave, layout};
+
+const ROUNDS: [Round; 4] = [Round::Nearest, Round::Up, Round::Down, Round::Zero];
+
+unsafe extern "sysv64" fn no_step(_: *mut Link, _: *const Source, _: u32) -> u32 {
+    1
+}
+
+/// Runs a strip on a wave.
+fn run(strip: &Strip, wave: &mut Wave) {
+    let arena = Arena::new().expect("memory for code");
+    let (entry, exit) = block::entry();
+    let entry = arena.place(&entry).expect("code");
+    let mut asm = Asm::default();
+    block::emit(&mut asm, strip, strip).expect("room for all values");
+    block::leave(&mut asm, block::GO);
+    let code = arena.place(&asm.finish()).expect("code");
+    let mut link = Link {
+        sgprs: std::ptr::from_mut(wave).wrapping_byte_add(layout::SGPRS).cast(),
+        vgprs: wave.register_file(),
+        table: std::ptr::null(),
+        exit: entry.address().wrapping_add(exit),
+        step: no_step,
+        budget: 0,
+    };
+    // SAFETY: code of this crate on registers of this wave.
+    let how = unsafe {
+        let enter: unsafe extern "sysv64" fn(*mut Link, *const u8) -> u32 =
+            std::mem::transmute(entry.address());
+        enter(&raw mut link, code.address())
+    };
+    assert_eq!(how, block::GO);
+}
+
+/// A strip of one operation on v0 up (two registers for each long), into v8, v9 or s[4:5].
+fn strip_of(operands: &[Type], result: impl FnOnce(&[Value]) -> (Type, Value)) -> Strip {
+    let (program, (vgprs, masks, active)) = record(|| {
+        let active = vec![(0, Input::Lanes(126).mask().0)];
+        let inputs: Vec<Value> = operands
+            .iter()
+            .zip([0u16, 2, 4])
+            .map(|(ty, r)| match ty {
+                Type::Long => <LongValue as Long>::join(Input::Vgpr(r).word(), Input::Vgpr(r + 1).word()).0,
+                _ => Input::Vgpr(r).word().0,
+            })
+            .collect();
+        let (ty, value) = result(&inputs);
+        let mut vgprs = Vec::new();
+        let mut masks = Vec::new();
+        match ty {
+            Type::Word => vgprs.push((8, value)),
+            Type::Long => {
+                let value = LongValue(value);
+                vgprs.extend([(8, value.lo().0), (9, value.hi().0)]);
+            }
+            Type::Mask => masks.push((4, value)),
+        }
+        (vgprs, masks, active)
+    });
+    Strip { program, vgprs, masks, active, len: 1 }
+}
+
+/// A program of one node behind those of another.
+fn with(node: Node, of: Strip, ty: Type) -> Strip {
+    let Strip { mut program, active, .. } = of;
+    program.nodes.push(node);
+    let value = Value(program.nodes.len() as u32 - 1);
+    let (mut vgprs, mut masks) = (Vec::new(), Vec::new());
+    match ty {
+        Type::Word => vgprs.push((8, value)),
+        Type::Mask => masks.push((4, value)),
+        Type::Long => {
+            for (register, half) in [(8, long::lo), (9, long::hi)] {
+                program.nodes.push(Node::Long(half, [value; 3], Round::Nearest));
+                vgprs.push((register, Value(program.nodes.len() as u32 - 1)));
+            }
+        }
+    }
+    Strip { program, vgprs, masks, active, len: 1 }
+}
+
+fn wave(random: &mut Random) -> Wave {
+    let target = Target::new(processor("gfx90a").expect("a processor"));
+    let mut wave = Wave::new(&target, Shape { vgprs: 16, agprs: 0 });
+    for r in 0..16 {
+        for lane in wave.vgpr_mut(r).into_iter().flatten() {
+            *lane = match random.next() % 4 {
+                0 => (random.next() as i32 as f32 / 1000.0).to_bits(),
+                1 => random.next() as u32 & 0xffff,
+                _ => random.edgy(32) as u32,
+            };
+        }
+    }
+    wave
+}
+
+fn operand(wave: &Wave, ty: Type, register: u16, lane: usize) -> u64 {
+    let word = |r: u16| wave.vgpr(r).map_or(0, |lanes| lanes[lane] as u64);
+    match ty {
+        Type::Long => word(register) | word(register + 1) << 32,
+        _ => word(register),
+    }
+}
+
+/// Whether results are the same, which NaN it is being left open where an operation leaves it open.
+fn same(name: &str, ty: Type, want: u64, got: u64) -> bool {
+    let arithmetic = name.starts_with('f') && !name.starts_with("f2");
+    let nan = match ty {
+        Type::Word => f32::from_bits(want as u32).is_nan() && f32::from_bits(got as u32).is_nan(),
+        Type::Long => f64::from_bits(want).is_nan() && f64::from_bits(got).is_nan(),
+        Type::Mask => false,
+    };
+    want == got || arithmetic && nan || name == "h2f" && nan
+}
+
+/// Sums rounded to odd are defined for what stays in range only.
+fn in_range(ty: Type, operands: &[u64]) -> bool {
+    operands.iter().all(|&n| match ty {
+        Type::Long => (1e-30..1e30).contains(&f64::from_bits(n).abs()),
+        _ => (1e-3..1e3).contains(&f32::from_bits(n as u32).abs()),
+    })
+}
+
+fn check(name: &str, types: &[Type], result: Type, strip: &Strip, evaluate: impl Fn([u64; 3]) -> u64) {
+    let mut random = Random(0x1234_5678_9abc_def1);
+    for _ in 0..8 {
+        let mut wave = wave(&mut random);
+        if name == "ffma_odd" {
+            // a · b must be a number: one of them is a power of two.
+            for r in [0, 1] {
+                wave.vgpr_mut(r)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|n| *n = if types[0] == Type::Word || r == 1 { 0x3f80_0000 } else { 0 });
+            }
+        }
+        let before = wave.clone();
+        run(strip, &mut wave);
+        for lane in 0..64 {
+            let mut operands = [0; 3];
+            for (i, &ty) in types.iter().enumerate() {
+                operands[i] = operand(&before, ty, [0, 2, 4][i], lane);
+            }
+            if name == "ffma_odd" && !in_range(types[0], &operands) {
+                continue;
+            }
+            let want = evaluate(operands);
+            let got = match result {
+                Type::Mask => wave.sgpr64(4) >> lane & 1,
+                ty => operand(&wave, ty, 8, lane),
+            };
+            assert!(same(name, result, want, got), "{name} of {operands:x?}: {got:#x}, not {want:#x}");
+        }
+    }
+}
+
+#[test]
+fn every_operation_is_its_definition() {
+    for &op in word::ALL {
+        for round in ROUNDS {
+            let strip = strip_of(op.operands(), |v| (Type::Word, v[0]));
+            let inputs = inputs_of(&strip.program, op.operands());
+            let strip = with(Node::Word(op, inputs, round), strip, op.result());
+            check(op.name(), op.operands(), op.result(), &strip, |o| op.evaluate(o, round));
+        }
+    }
+    for &op in long::ALL {
+        for round in ROUNDS {
+            let strip = strip_of(op.operands(), |v| (Type::Word, v[0]));
+            let inputs = inputs_of(&strip.program, op.operands());
+            let strip = with(Node::Long(op, inputs, round), strip, op.result());
+            check(op.name(), op.operands(), op.result(), &strip, |o| op.evaluate(o, round));
+        }
+    }
+}
+
+/// The values of a program's operands: inputs, or two of them joined.
+fn inputs_of(program: &Program, types: &[Type]) -> [Value; 3] {
+    let find = |want: &dyn Fn(&Node) -> bool| program.nodes.iter().position(want).map(|i| Value(i as u32));
+    let mut all = [Value(0); 3];
+    for (i, ty) in types.iter().enumerate() {
+        let register = [0u16, 2, 4][i];
+        let word = find(&|n| matches!(n, Node::Input(r, Type::Word) if *r == register)).expect("an input");
+        all[i] = match ty {
+            Type::Long => {
+                find(&|n| matches!(n, Node::Word(word::join, [a, ..], _) if *a == word)).expect("a pair")
+            }
+            _ => word,
+        };
+    }
+    for i in types.len()..3 {
+        all[i] = all[0];
+    }
+    all
+}
+
+/// Lanes that need what is rare get it, and others what is common, whichever lanes are active.
+#[test]
+fn what_is_rare_is_done() {
+    let strip = strip_of(&[Type::Word, Type::Word], |v| {
+        let (a, b) = (WordValue(v[0]), WordValue(v[1]));
+        let sum = a + b;
+        let rare = WordValue::rarely(a.lt_u(b), sum, move || sum ^ WordValue::splat(0xffff));
+        (Type::Word, WordValue::select(MaskValue(Input::Lanes(126).mask().0), rare, Input::Vgpr(8).word()).0)
+    });
+    for (exec, limit) in [(!0u64, 65), (0xf0f0_0000_ffff_1234, 65), (!0, 3), (0xff00, 0)] {
+        let mut wave = wave(&mut Random(77));
+        for (register, f) in [(0, (|_| 7) as fn(usize) -> u32), (2, |lane| lane as u32)] {
+            wave.vgpr_mut(register)
+                .into_iter()
+                .flatten()
+                .enumerate()
+                .for_each(|(lane, v)| *v = f(lane).min(limit));
+        }
+        wave.set_exec(exec);
+        let before = wave.clone();
+        run(&strip, &mut wave);
+        for lane in 0..64 {
+            let [a, b] = [0, 2].map(|r| operand(&before, Type::Word, r, lane) as u32);
+            let active = exec >> lane & 1 != 0;
+            let want = match (active, a < b) {
+                (false, _) => operand(&before, Type::Word, 8, lane) as u32,
+                (true, true) => (a + b) ^ 0xffff,
+                (true, false) => a + b,
+            };
+            assert_eq!(operand(&wave, Type::Word, 8, lane) as u32, want, "lane {lane} of {exec:#x}");
+        }
+    }
+}
+
+/// More values at once than there are registers.
+#[test]
+fn values_without_a_register_are_kept() {
+    let strip = strip_of(&[Type::Word], |v| {
+        let a = WordValue(v[0]);
+        let many: Vec<WordValue> = (0..60).map(|i| (a + WordValue::splat(i)) * a).collect();
+        let sum = many.iter().rev().fold(WordValue::splat(0), |sum, &x| (sum ^ x) + sum);
+        (Type::Word, many.iter().fold(sum, |sum, &x| sum ^ x).0)
+    });
+    let mut wave = wave(&mut Random(5));
+    let before = wave.clone();
+    run(&strip, &mut wave);
+    for lane in 0..64 {
+        let a = operand(&before, Type::Word, 0, lane) as u32;
+        let many: Vec<u32> = (0..60).map(|i| a.wrapping_add(i).wrapping_mul(a)).collect();
+        let sum = many.iter().rev().fold(0u32, |sum, &x| (sum ^ x).wrapping_add(sum));
+        let want = many.iter().fold(sum, |sum, &x| sum ^ x);
+        assert_eq!(operand(&wave, Type::Word, 8, lane) as u32, want, "lane {lane}");
+    }
+}
+
+/// Registers that exchange what they hold.
+#[test]
+fn registers_are_read_before_they_are_written() {
+    let (program, vgprs) = record(|| {
+        Input::Lanes(126).mask();
+        (0..16u16).map(|r| (r, Input::Vgpr((r + 5) % 16).word().0)).collect::<Vec<_>>()
+    });
+    let strip = Strip { program, vgprs, masks: Vec::new(), active: vec![(0, Value(0))], len: 1 };
+    let mut wave = wave(&mut Random(9));
+    let before = wave.clone();
+    run(&strip, &mut wave);
+    for r in 0..16 {
+        assert_eq!(wave.vgpr(r), before.vgpr((r + 5) % 16), "v{r}");
+    }
+}
