@@ -223,7 +223,15 @@ impl Plan {
         let packed = self.level == Level::Gfx90a;
         let mut ids = [[0u32; 64]; 3];
         let mut id = item_id(size, first);
-        for lane in 0..WAVE_SIZE as usize {
+        // The usual case: all of them in one row.
+        let row = id[0].saturating_add(WAVE_SIZE) <= size[0];
+        if row {
+            for lane in 0..WAVE_SIZE {
+                ids[0][lane as usize] = id[0] + lane;
+            }
+            (ids[1], ids[2]) = ([id[1]; 64], [id[2]; 64]);
+        }
+        for lane in (0..WAVE_SIZE as usize).filter(|_| !row) {
             for (register, n) in ids.iter_mut().zip(id) {
                 register[lane] = n;
             }

@@ -1,14 +1,20 @@
-//! A block compiled: strips as code, everything else as calls of the interpreter, and the way to the next block.
+//! A block compiled: strips, scalar instructions and branches as code, everything else as calls of the interpreter, and the
+//! way to the next block.
 
 use crate::allocate::{self, TooMany, first_lanes, fixed, next_lanes};
+use crate::gpr;
 use crate::lower::{Version, lower};
+use crate::scalar::{self, scalar};
 use crate::strip::{Setting, Strip, strip, suits};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
 use std::mem::offset_of;
+use wavemill_isa::encoding::bits;
 use wavemill_isa::regs;
+use wavemill_sem::control::{Condition, Control, target};
+use wavemill_sem::scalar::{S32, S64};
 use wavemill_wave::interp::cache::PAGE;
 use wavemill_wave::layout;
-use wavemill_wave::program::Block;
+use wavemill_wave::program::{Block, Run};
 
 /// What code and the engine tell each other. Code has its address in RBX.
 #[repr(C)]
@@ -84,7 +90,16 @@ pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
     let insts = &source.block.insts;
     let mut at = 0;
     while at < insts.len() {
-        let length = if suits(&insts[at]) { c.strip(at, setting) } else { 0 };
+        let inst = &insts[at];
+        let length = if suits(inst) {
+            c.strip(at, setting)
+        } else if scalar::suits(inst) {
+            c.scalar(at)
+        } else if inst.run == Run::Nop || at + 1 == insts.len() && c.branch().is_some() {
+            1
+        } else {
+            0
+        };
         if length == 0 {
             c.step(at);
         }
@@ -96,7 +111,7 @@ pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
 
 /// Code of a strip, in three versions: for all lanes active, for some, and for lanes that need rare parts.
 pub(crate) fn emit(asm: &mut Asm, any: &Strip, full: &Strip) -> Result<(), TooMany> {
-    let [some, rare, back, done] = [0; 4].map(|_| asm.label());
+    let [some, rare, back, done, work] = [0; 5].map(|_| asm.label());
     let exec = Mem::At(fixed::SGPRS, regs::EXEC as i32 * 4);
     asm.alu(Alu::Mov, true, fixed::SCRATCH, Rm::Mem(exec));
     asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
@@ -107,6 +122,13 @@ pub(crate) fn emit(asm: &mut Asm, any: &Strip, full: &Strip) -> Result<(), TooMa
     asm.jump(done);
     asm.bind(some);
     let again = first_lanes(asm, VGPRS);
+    // Where no lane is active, nothing changes but masks, which have none of them.
+    let lanes = |code: u8| Mem::At(fixed::MASKS, code as i32 * 4);
+    asm.compare_word_with_zero(lanes(regs::EXEC as u8));
+    asm.jump_if(Cond::NotZero, work);
+    any.masks.iter().for_each(|&(code, _)| asm.clear_word(lanes(code)));
+    asm.jump(back);
+    asm.bind(work);
     allocate::allocate(asm, &mut lower(any, Version::Hopeful), rare)?;
     // The careful version is for any lanes, and so is what follows it.
     asm.bind(back);
@@ -166,6 +188,34 @@ impl Compiler<'_> {
         asm.bind(goes_on);
     }
 
+    /// The scalar instructions from one on; returns how many, or 0 if there is no code for the first.
+    fn scalar(&mut self, at: usize) -> usize {
+        let mut end = self.block.insts.len();
+        while at < end {
+            let Some(run) = scalar(&self.block.insts[at..end]) else { return 0 };
+            let before = self.asm.mark();
+            if gpr::emit(&mut self.asm, &run).is_ok() {
+                return run.len;
+            }
+            self.asm.rewind(before);
+            end = at + run.len / 2;
+        }
+        0
+    }
+
+    /// The condition and the target of the branch that ends the block, if it is one that code can do.
+    fn branch(&self) -> Option<(Condition, u64)> {
+        let last = self.block.insts.last()?;
+        let Run::Control(Control::Branch(condition)) = last.run else { return None };
+        match condition {
+            Condition::Always | Condition::Scc(_) | Condition::VccZero(_) | Condition::ExecZero(_) => {}
+            _ => return None,
+        }
+        let next = self.pc.wrapping_add(self.block.len as u64);
+        let imm = bits::SIMM16.get(last.bits) as u16;
+        Some((condition, target::<S32>(S64(next), imm).0))
+    }
+
     /// The block is over: counts, and goes on.
     fn end(&mut self) {
         let counters = &self.block.counters;
@@ -174,24 +224,56 @@ impl Compiler<'_> {
             self.asm.alu_mem_imm(Alu::Add, wave(layout::COUNTERS + 8 * i), n as i32);
         }
         let preempted = self.asm.label();
-        let insts = self.block.insts.len() as i32;
-        self.asm.alu_mem_imm(Alu::Sub, link(offset_of!(Link, budget)), insts);
-        if self.block.ends_with_control() {
-            // The instruction has set the PC.
-            self.asm.jump_if(Cond::LessEqual, preempted);
-            leave(&mut self.asm, GO);
-        } else {
-            let next = self.pc.wrapping_add(self.block.len as u64);
-            self.go_to(next, preempted);
+        let next = self.pc.wrapping_add(self.block.len as u64);
+        match self.branch() {
+            Some((Condition::Always, target)) => self.go_to(target, preempted),
+            Some((condition, target)) => {
+                let taken = self.asm.label();
+                let cond = self.compare(condition);
+                self.asm.jump_if(cond, taken);
+                self.go_to(next, preempted);
+                self.asm.bind(taken);
+                self.go_to(target, preempted);
+            }
+            None if self.block.ends_with_control() => {
+                // The instruction has set the PC.
+                self.spend();
+                self.asm.jump_if(Cond::LessEqual, preempted);
+                leave(&mut self.asm, GO);
+            }
+            None => self.go_to(next, preempted),
         }
         self.asm.bind(preempted);
         leave(&mut self.asm, PREEMPTED);
     }
 
-    /// Goes on at an address, unless the flags say that the turn is over.
+    /// Sets the flags for a condition.
+    fn compare(&mut self, condition: Condition) -> Cond {
+        let (zero, mem) = match condition {
+            Condition::Scc(set) => {
+                self.asm.compare_byte_with_zero(gpr::SCC);
+                return if set { Cond::NotZero } else { Cond::Zero };
+            }
+            Condition::VccZero(zero) => (zero, gpr::sgpr(regs::VCC as u8)),
+            Condition::ExecZero(zero) => (zero, gpr::sgpr(regs::EXEC as u8)),
+            // `branch` has no others.
+            _ => (true, gpr::sgpr(regs::EXEC as u8)),
+        };
+        self.asm.compare_with_zero(mem);
+        if zero { Cond::Zero } else { Cond::NotZero }
+    }
+
+    /// Takes the block's instructions from the budget, and sets the flags.
+    fn spend(&mut self) {
+        let insts = self.block.insts.len() as i32;
+        self.asm.alu_mem_imm(Alu::Sub, link(offset_of!(Link, budget)), insts);
+    }
+
+    /// Goes on at an address, unless the turn is over.
     fn go_to(&mut self, pc: u64, preempted: Label) {
         self.asm.mov_imm(Gpr::Rax, pc);
         self.asm.store(true, wave(layout::PC), Gpr::Rax);
+        self.spend();
         self.asm.jump_if(Cond::LessEqual, preempted);
         if pc / PAGE == self.pc / PAGE && pc.is_multiple_of(4) {
             let unknown = self.asm.label();

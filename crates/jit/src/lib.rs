@@ -3,9 +3,10 @@
 //! Runs of instructions that work lane by lane become [`strip`]s: programs of `sem`'s operations, recorded from the meanings
 //! that every engine uses, with registers as values. [`lower`] makes AVX-512 instructions of them, [`allocate`] gives values
 //! registers, [`x86`] writes bytes. A strip runs whole for sixteen lanes, then for the next sixteen: its registers stay in
-//! the host's. [`block`] strings strips together, with calls of the interpreter for everything else.
+//! the host's. Runs of scalar instructions are recorded likewise ([`scalar`](mod@scalar)) and become instructions on general
+//! registers ([`gpr`]). [`block`] strings both together, with branches, and calls of the interpreter for everything else.
 //!
-//! The parts above `lower` know nothing of the host.
+//! `strip` and `scalar` know nothing of the host.
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod allocate;
@@ -16,7 +17,10 @@ mod block;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod engine;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod gpr;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod lower;
+mod scalar;
 mod strip;
 #[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
 mod tests;
@@ -25,6 +29,7 @@ mod x86;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use engine::Jit;
+pub use scalar::{Scalar, scalar};
 pub use strip::{Input, Setting, Strip, strip};
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]

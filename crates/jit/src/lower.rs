@@ -464,6 +464,8 @@ impl Lowerer<'_> {
                 Input::Vgpr(r) => one(self.leaf(Class::Vector, Home::File(r))),
                 Input::Sgpr(code) => one(self.leaf(Class::Vector, Home::Sgpr(code))),
                 Input::Lanes(code) => one(self.leaf(Class::Mask, Home::Lanes(code))),
+                // Strips have no scalar instructions.
+                Input::Scc => one(self.leaf(Class::Mask, Home::Zeros)),
                 Input::LaneNumber => {
                     let first = self.made(Class::Vector, blank(Kind::FirstLane));
                     let lanes = self.vector(&LANES);

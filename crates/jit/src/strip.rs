@@ -24,12 +24,15 @@ pub enum Input {
     Lanes(u8),
     /// The lane's number.
     LaneNumber,
+    /// The scalar condition code.
+    Scc,
 }
 
 impl Input {
     const SGPR: u16 = 1 << 10;
     const LANES: u16 = 2 << 10;
     const LANE_NUMBER: u16 = 3 << 10;
+    const SCC: u16 = 4 << 10;
 
     /// From a [`wavemill_sem::record::Node::Input`]'s number.
     pub fn of(n: u16) -> Input {
@@ -37,16 +40,18 @@ impl Input {
             0 => Input::Vgpr(n),
             Self::SGPR => Input::Sgpr(n as u8),
             Self::LANES => Input::Lanes(n as u8),
-            _ => Input::LaneNumber,
+            Self::LANE_NUMBER => Input::LaneNumber,
+            _ => Input::Scc,
         }
     }
 
-    fn number(self) -> u16 {
+    pub(crate) fn number(self) -> u16 {
         match self {
             Input::Vgpr(r) => r,
             Input::Sgpr(code) => Self::SGPR | code as u16,
             Input::Lanes(code) => Self::LANES | code as u16,
             Input::LaneNumber => Self::LANE_NUMBER,
+            Input::Scc => Self::SCC,
         }
     }
 

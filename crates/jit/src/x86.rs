@@ -38,6 +38,10 @@ pub enum Gpr {
     Rbp = 5,
     Rsi = 6,
     Rdi = 7,
+    R8 = 8,
+    R9 = 9,
+    R10 = 10,
+    R11 = 11,
     R12 = 12,
     R13 = 13,
     R14 = 14,
@@ -86,8 +90,10 @@ pub struct Label(u32);
 #[repr(u8)]
 #[allow(missing_docs)]
 pub enum Cond {
+    Below = 2,
     Zero = 4,
     NotZero = 5,
+    Less = 12,
     LessEqual = 14,
 }
 
@@ -97,6 +103,7 @@ pub enum Cond {
 #[allow(missing_docs)]
 pub enum Alu {
     Add = 0x03,
+    Or = 0x0b,
     And = 0x23,
     Sub = 0x2b,
     Xor = 0x33,
@@ -307,13 +314,18 @@ impl Asm {
     }
 
     fn rex(&mut self, wide: bool, reg: u8, rm: Rm) {
+        self.rex_or(wide, reg, rm, false);
+    }
+
+    /// REX, if need be: 64 bits, or registers above the first eight, or `force`.
+    fn rex_or(&mut self, wide: bool, reg: u8, rm: Rm, force: bool) {
         let b = match rm {
             Rm::Reg(r) => r >> 3 & 1,
             Rm::Mem(Mem::At(base, _)) | Rm::Broadcast(Mem::At(base, _)) => base as u8 >> 3 & 1,
             _ => 0,
         };
         let rex = (wide as u8) << 3 | (reg >> 3 & 1) << 2 | b;
-        if rex != 0 {
+        if rex != 0 || force {
             self.byte(0x40 | rex);
         }
     }
@@ -349,6 +361,87 @@ impl Asm {
         self.byte(0x81);
         self.modrm((op as u8) >> 3, Rm::Mem(mem), 1, 4);
         self.dword(n as u32);
+    }
+
+    /// An instruction of the 0F map on general registers.
+    pub fn two_byte(&mut self, prefix: Option<u8>, op: u8, wide: bool, reg: Gpr, rm: Rm) {
+        if let Some(p) = prefix {
+            self.byte(p);
+        }
+        // SETcc and MOVZX of a byte need a prefix to name SIL and the like.
+        self.rex_or(wide, reg as u8, rm, matches!(op, 0x90..=0x9f | 0xb6));
+        self.byte(0x0f);
+        self.byte(op);
+        self.modrm(reg as u8, rm, 1, 0);
+    }
+
+    /// The low byte of a register into memory.
+    pub fn store_byte(&mut self, mem: Mem, reg: Gpr) {
+        self.rex_or(false, reg as u8, Rm::Mem(mem), true);
+        self.byte(0x88);
+        self.modrm(reg as u8, Rm::Mem(mem), 1, 0);
+    }
+
+    /// Shifts by a constant: 4 left, 5 right, 7 arithmetic.
+    pub fn shift_imm(&mut self, kind: u8, wide: bool, reg: Gpr, by: u8) {
+        self.rex(wide, 0, Rm::Reg(reg as u8));
+        self.byte(0xc1);
+        self.modrm(kind, Rm::Reg(reg as u8), 1, 1);
+        self.byte(by);
+    }
+
+    /// NOT (2) of a register.
+    pub fn unary(&mut self, kind: u8, wide: bool, reg: Gpr) {
+        self.rex(wide, 0, Rm::Reg(reg as u8));
+        self.byte(0xf7);
+        self.modrm(kind, Rm::Reg(reg as u8), 1, 0);
+    }
+
+    /// Sets a register to 1 if a condition holds, else to 0.
+    pub fn set_if(&mut self, cond: Cond, reg: Gpr) {
+        self.two_byte(None, 0x90 | cond as u8, false, Gpr::Rax, Rm::Reg(reg as u8));
+        self.two_byte(None, 0xb6, false, reg, Rm::Reg(reg as u8));
+    }
+
+    /// MOVSXD: 32 bits to 64.
+    pub fn sign_extend(&mut self, to: Gpr, from: Gpr) {
+        self.rex(true, to as u8, Rm::Reg(from as u8));
+        self.byte(0x63);
+        self.modrm(to as u8, Rm::Reg(from as u8), 1, 0);
+    }
+
+    /// Compares eight bytes of memory with zero.
+    pub fn compare_with_zero(&mut self, mem: Mem) {
+        self.rex(true, 0, Rm::Mem(mem));
+        self.byte(0x83);
+        self.modrm(7, Rm::Mem(mem), 1, 1);
+        self.byte(0);
+    }
+
+    /// Compares two bytes of memory with zero.
+    pub fn compare_word_with_zero(&mut self, mem: Mem) {
+        self.byte(0x66);
+        self.rex(false, 0, Rm::Mem(mem));
+        self.byte(0x83);
+        self.modrm(7, Rm::Mem(mem), 1, 1);
+        self.byte(0);
+    }
+
+    /// Clears two bytes of memory.
+    pub fn clear_word(&mut self, mem: Mem) {
+        self.byte(0x66);
+        self.rex(false, 0, Rm::Mem(mem));
+        self.byte(0xc7);
+        self.modrm(0, Rm::Mem(mem), 1, 2);
+        self.code.extend([0, 0]);
+    }
+
+    /// Compares a byte of memory with zero.
+    pub fn compare_byte_with_zero(&mut self, mem: Mem) {
+        self.rex(false, 0, Rm::Mem(mem));
+        self.byte(0x80);
+        self.modrm(7, Rm::Mem(mem), 1, 1);
+        self.byte(0);
     }
 
     /// A number into a register.

@@ -140,8 +140,14 @@ impl Wave {
     /// Makes the wave like a new one, without a new allocation if it can.
     pub fn reset(&mut self, shape: Shape) {
         self.shape = shape;
-        self.vgprs.clear();
-        self.vgprs.resize(Self::file_len(shape), Vgpr([0; 64]));
+        let (own, all) = (shape.vgprs as usize + shape.agprs as usize, Self::file_len(shape));
+        if self.vgprs.len() == all {
+            // Nobody sees what is in the spare ones.
+            self.vgprs[..own].fill(Vgpr([0; 64]));
+        } else {
+            self.vgprs.clear();
+            self.vgprs.resize(all, Vgpr([0; 64]));
+        }
         self.pc = 0;
         self.sgprs = [0; 128];
         self.scc = false;

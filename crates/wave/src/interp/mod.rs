@@ -20,11 +20,12 @@ use crate::mem::Memory;
 use crate::program::{self, Block, Inst, Layout, Run};
 use crate::running::Running;
 use crate::simd::Simd;
-use crate::state::{Vgpr, Wave};
+use crate::state::Wave;
 use crate::step::Next;
 use crate::strip::Task;
 use cache::{Cache, PAGE, Page};
 use kernels::{Kernels, Temps, kernels};
+use std::mem::MaybeUninit;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, compiler_fence, fence};
 use wavemill_isa::{Decoder, Target};
@@ -53,7 +54,8 @@ pub struct Exec<'a> {
     mode: Mode,
     /// See [`Exec::ordinary`]; kept up to date with MODE.
     ordinary: bool,
-    temps: Box<Temps>,
+    /// Written before it is read.
+    temps: Box<MaybeUninit<Temps>>,
     /// Address of the running block.
     block: u64,
     /// Address of the instruction that accesses memory, or did so last.
@@ -134,11 +136,10 @@ impl Interp {
 
     /// Takes a wave into the interpreter's hands.
     pub fn exec<'a>(&self, wave: &'a mut Wave, group: &'a GroupShared, memory: &'a Memory) -> Exec<'a> {
-        let zero = Vgpr([0; 64]);
         let mut exec = Exec {
             mode: Mode::new(wave.mode, wave.level),
             ordinary: false,
-            temps: Box::new(Temps { src: [[zero; 2]; 3], dst: [zero; 2] }),
+            temps: Box::new_uninit(),
             kernels: self.kernels,
             block: wave.pc,
             place: wave.pc,
