@@ -105,7 +105,13 @@ api! {
     }
 
     /// A buffer; no properties are known.
-    fn clCreateBufferWithProperties(context: Handle<Context>, given: In<u64>, flags: u64, size: usize, host: Bytes) -> make Handle<Mem> {
+    fn clCreateBufferWithProperties(
+        context: Handle<Context>,
+        given: In<u64>,
+        flags: u64,
+        size: usize,
+        host: Bytes,
+    ) -> make Handle<Mem> {
         handle::get(context)?;
         create(context, flags, size, host, properties(given)?)
     }
@@ -125,7 +131,13 @@ api! {
     }
 
     /// A pipe.
-    fn clCreatePipe(context: Handle<Context>, given: u64, packet: u32, packets: u32, list: In<isize>) -> make Handle<Mem> {
+    fn clCreatePipe(
+        context: Handle<Context>,
+        given: u64,
+        packet: u32,
+        packets: u32,
+        list: In<isize>,
+    ) -> make Handle<Mem> {
         let context = handle::get(context)?;
         if given & !(flags::READ_WRITE | flags::HOST_NO_ACCESS) != 0 || !list.is_null() {
             return Err(Code::INVALID_VALUE);
@@ -139,7 +151,8 @@ api! {
         Bytes::at(storage.host + 16).set(&u64::from(packets).to_le_bytes());
         let flags = flags::READ_WRITE | flags::HOST_NO_ACCESS;
         let shape = Shape::Pipe(packet, packets);
-        Ok(Mem::create(Parts { context, shape, flags, size, storage, host_ptr: 0, parent: None, properties: Vec::new() }))
+        let (host_ptr, parent, properties) = (0, None, Vec::new());
+        Ok(Mem::create(Parts { context, shape, flags, size, storage, host_ptr, parent, properties }))
     }
 
     /// A fact about a pipe.

@@ -116,7 +116,13 @@ impl Context {
 
 api! {
     /// A context of devices.
-    fn clCreateContext(properties: In<isize>, count: u32, devices: In<Handle<Device>>, notify: Option<Notify>, data: Data) -> make Handle<Context> {
+    fn clCreateContext(
+        properties: In<isize>,
+        count: u32,
+        devices: In<Handle<Device>>,
+        notify: Option<Notify>,
+        data: Data,
+    ) -> make Handle<Context> {
         if count == 0 || devices.is_null() {
             return Err(Code::INVALID_VALUE);
         }
@@ -131,7 +137,12 @@ api! {
     }
 
     /// A context of all devices of a type.
-    fn clCreateContextFromType(properties: In<isize>, kind: u64, notify: Option<Notify>, data: Data) -> make Handle<Context> {
+    fn clCreateContextFromType(
+        properties: In<isize>,
+        kind: u64,
+        notify: Option<Notify>,
+        data: Data,
+    ) -> make Handle<Context> {
         Context::new(device::of_type(kind)?, properties, notify, data)
     }
 
@@ -146,7 +157,13 @@ api! {
     }
 
     /// A fact about a context.
-    fn clGetContextInfo(context: Handle<Context>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetContextInfo(
+        context: Handle<Context>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let context = handle::get(context)?;
         let answer = Answer::new(room, value, size);
         match name {
@@ -165,7 +182,11 @@ api! {
     }
 
     /// Has a function called when the context goes.
-    fn clSetContextDestructorCallback(context: Handle<Context>, call: Option<Destructor>, data: Data) -> Code {
+    fn clSetContextDestructorCallback(
+        context: Handle<Context>,
+        call: Option<Destructor>,
+        data: Data,
+    ) -> Code {
         let context = handle::get(context)?;
         let call = call.ok_or(Code::INVALID_VALUE)?;
         context.destructors.lock().unwrap_or_else(PoisonError::into_inner).push((call, data));

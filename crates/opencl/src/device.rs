@@ -339,7 +339,13 @@ fn partition(properties: In<isize>) -> Result<Vec<isize>> {
 
 api! {
     /// Devices of a type.
-    fn clGetDeviceIDs(of: Handle<Platform>, kind: u64, room: u32, devices: Out<Handle<Device>>, count: Out<u32>) -> Code {
+    fn clGetDeviceIDs(
+        of: Handle<Platform>,
+        kind: u64,
+        room: u32,
+        devices: Out<Handle<Device>>,
+        count: Out<u32>,
+    ) -> Code {
         if !of.is_null() {
             handle::get(of)?;
         }
@@ -353,12 +359,24 @@ api! {
     }
 
     /// A fact about a device.
-    fn clGetDeviceInfo(device: Handle<Device>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetDeviceInfo(
+        device: Handle<Device>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         handle::get(device)?.info(name, Answer::new(room, value, size))
     }
 
     /// Parts of a device.
-    fn clCreateSubDevices(device: Handle<Device>, properties: In<isize>, room: u32, devices: Out<Handle<Device>>, count: Out<u32>) -> Code {
+    fn clCreateSubDevices(
+        device: Handle<Device>,
+        properties: In<isize>,
+        room: u32,
+        devices: Out<Handle<Device>>,
+        count: Out<u32>,
+    ) -> Code {
         let device = handle::get(device)?;
         let properties = partition(properties)?;
         let counts = device.counts(&properties)?;

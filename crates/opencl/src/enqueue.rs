@@ -219,19 +219,47 @@ fn enqueue(
 
 api! {
     /// Runs a kernel.
-    fn clEnqueueNDRangeKernel(queue: Handle<Queue>, kernel: Handle<Kernel>, dimensions: u32, offset: In<usize>, global: In<usize>, local: In<usize>, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
-        enqueue(queue, kernel, Kind::NdRangeKernel, &Grid { dimensions, offset, global, local }, (waits, events, event))
+    fn clEnqueueNDRangeKernel(
+        queue: Handle<Queue>,
+        kernel: Handle<Kernel>,
+        dimensions: u32,
+        offset: In<usize>,
+        global: In<usize>,
+        local: In<usize>,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
+        let grid = Grid { dimensions, offset, global, local };
+        enqueue(queue, kernel, Kind::NdRangeKernel, &grid, (waits, events, event))
     }
 
     /// Runs a kernel with one work-item.
-    fn clEnqueueTask(queue: Handle<Queue>, kernel: Handle<Kernel>, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueTask(
+        queue: Handle<Queue>,
+        kernel: Handle<Kernel>,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let one = In::of(std::ptr::from_ref(&1usize) as u64);
         let grid = Grid { dimensions: 1, offset: In::NULL, global: one, local: one };
         enqueue(queue, kernel, Kind::Task, &grid, (waits, events, event))
     }
 
     /// Runs a function of the program, with pointers to memory objects in the place of their handles.
-    fn clEnqueueNativeKernel(queue: Handle<Queue>, call: Option<Native>, args: Bytes, size: usize, count: u32, mems: In<Handle<Mem>>, places: In<u64>, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueNativeKernel(
+        queue: Handle<Queue>,
+        call: Option<Native>,
+        args: Bytes,
+        size: usize,
+        count: u32,
+        mems: In<Handle<Mem>>,
+        places: In<u64>,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let waits = queue.waits(waits, events, event)?;
         let call = call.ok_or(Code::INVALID_VALUE)?;

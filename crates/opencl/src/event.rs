@@ -295,7 +295,13 @@ api! {
     }
 
     /// When things happened to a command.
-    fn clGetEventProfilingInfo(event: Handle<Event>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetEventProfilingInfo(
+        event: Handle<Event>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let event = handle::get(event)?;
         let profiled = event.queue.as_ref().is_some_and(|q| q.is_profiled());
         if !profiled || event.status() != status::COMPLETE {

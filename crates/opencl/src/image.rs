@@ -131,29 +131,68 @@ fn given(desc: &Desc) -> In<Desc> {
 
 api! {
     /// An image.
-    fn clCreateImage(context: Handle<Context>, flags: u64, format: In<Format>, desc: In<Desc>, host: Bytes) -> make Handle<Mem> {
+    fn clCreateImage(
+        context: Handle<Context>,
+        flags: u64,
+        format: In<Format>,
+        desc: In<Desc>,
+        host: Bytes,
+    ) -> make Handle<Mem> {
         create(context, flags, format, desc, host, Vec::new())
     }
 
     /// An image; no properties are known.
-    fn clCreateImageWithProperties(context: Handle<Context>, list: In<u64>, flags: u64, format: In<Format>, desc: In<Desc>, host: Bytes) -> make Handle<Mem> {
+    fn clCreateImageWithProperties(
+        context: Handle<Context>,
+        list: In<u64>,
+        flags: u64,
+        format: In<Format>,
+        desc: In<Desc>,
+        host: Bytes,
+    ) -> make Handle<Mem> {
         handle::get(context)?;
         create(context, flags, format, desc, host, properties(list)?)
     }
 
     /// A two-dimensional image.
-    fn clCreateImage2D(context: Handle<Context>, flags: u64, format: In<Format>, width: usize, height: usize, row_pitch: usize, host: Bytes) -> make Handle<Mem> {
-        create(context, flags, format, given(&described(IMAGE2D, [width, height, 0], row_pitch, 0)), host, Vec::new())
+    fn clCreateImage2D(
+        context: Handle<Context>,
+        flags: u64,
+        format: In<Format>,
+        width: usize,
+        height: usize,
+        row_pitch: usize,
+        host: Bytes,
+    ) -> make Handle<Mem> {
+        let desc = described(IMAGE2D, [width, height, 0], row_pitch, 0);
+        create(context, flags, format, given(&desc), host, Vec::new())
     }
 
     /// A three-dimensional image.
-    fn clCreateImage3D(context: Handle<Context>, flags: u64, format: In<Format>, width: usize, height: usize, depth: usize, row_pitch: usize, slice_pitch: usize, host: Bytes) -> make Handle<Mem> {
+    fn clCreateImage3D(
+        context: Handle<Context>,
+        flags: u64,
+        format: In<Format>,
+        width: usize,
+        height: usize,
+        depth: usize,
+        row_pitch: usize,
+        slice_pitch: usize,
+        host: Bytes,
+    ) -> make Handle<Mem> {
         let desc = described(IMAGE3D, [width, height, depth], row_pitch, slice_pitch);
         create(context, flags, format, given(&desc), host, Vec::new())
     }
 
     /// The formats that images of a kind can have.
-    fn clGetSupportedImageFormats(context: Handle<Context>, flags: u64, kind: u32, room: u32, formats: Out<Format>, count: Out<u32>) -> Code {
+    fn clGetSupportedImageFormats(
+        context: Handle<Context>,
+        flags: u64,
+        kind: u32,
+        room: u32,
+        formats: Out<Format>,
+        count: Out<u32>,
+    ) -> Code {
         let context = handle::get(context)?;
         check_flags(flags)?;
         if room == 0 && !formats.is_null() || geometry(kind, Format { order: 0, ty: 0 }).is_none() {
@@ -198,7 +237,10 @@ api! {
             0x1115 => answer.set(if flat { 0 } else { height }),
             0x1116 => answer.set(if kind == IMAGE3D { depth } else { 0 }),
             0x1117 => answer.set(if arrays { array_size } else { 0 }),
-            0x1118 => answer.set(mem.parent.as_ref().filter(|p| p.0.is_buffer()).map_or(Handle::NULL, |p| p.0.handle())),
+            0x1118 => {
+                let buffer = mem.parent.as_ref().filter(|p| p.0.is_buffer());
+                answer.set(buffer.map_or(Handle::NULL, |p| p.0.handle()))
+            }
             0x1119 | 0x111a => answer.set(0u32),
             _ => Err(Code::INVALID_VALUE),
         }

@@ -238,7 +238,12 @@ api! {
     }
 
     /// All kernels of a program.
-    fn clCreateKernelsInProgram(program: Handle<Program>, room: u32, kernels: Out<Handle<Kernel>>, count: Out<u32>) -> Code {
+    fn clCreateKernelsInProgram(
+        program: Handle<Program>,
+        room: u32,
+        kernels: Out<Handle<Kernel>>,
+        count: Out<u32>,
+    ) -> Code {
         let program = handle::get(program)?;
         let codes = program.codes();
         let (_, code) = codes.first().ok_or(Code::INVALID_PROGRAM_EXECUTABLE)?;
@@ -312,7 +317,13 @@ api! {
     }
 
     /// A fact about a kernel.
-    fn clGetKernelInfo(kernel: Handle<Kernel>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetKernelInfo(
+        kernel: Handle<Kernel>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let kernel = handle::get(kernel)?;
         let answer = Answer::new(room, value, size);
         match name {
@@ -327,7 +338,14 @@ api! {
     }
 
     /// A fact about an argument.
-    fn clGetKernelArgInfo(kernel: Handle<Kernel>, index: u32, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetKernelArgInfo(
+        kernel: Handle<Kernel>,
+        index: u32,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let kernel = handle::get(kernel)?;
         let arg = kernel.signature.args.get(index as usize).ok_or(Code::INVALID_ARG_INDEX)?;
         if arg.type_name.is_empty() {
@@ -362,17 +380,42 @@ api! {
     }
 
     /// A fact about a kernel on a device.
-    fn clGetKernelWorkGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetKernelWorkGroupInfo(
+        kernel: Handle<Kernel>,
+        device: Handle<Device>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         work_group_info(&*handle::get(kernel)?, device, name, Answer::new(room, value, size))
     }
 
     /// How a kernel's work-groups are divided into waves.
-    fn clGetKernelSubGroupInfo(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: Bytes, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetKernelSubGroupInfo(
+        kernel: Handle<Kernel>,
+        device: Handle<Device>,
+        name: u32,
+        input_size: usize,
+        input: Bytes,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         sub_group_info(kernel, device, name, (input_size, input), Answer::new(room, value, size))
     }
 
     /// How a kernel's work-groups are divided into waves.
-    fn clGetKernelSubGroupInfoKHR(kernel: Handle<Kernel>, device: Handle<Device>, name: u32, input_size: usize, input: Bytes, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetKernelSubGroupInfoKHR(
+        kernel: Handle<Kernel>,
+        device: Handle<Device>,
+        name: u32,
+        input_size: usize,
+        input: Bytes,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         sub_group_info(kernel, device, name, (input_size, input), Answer::new(room, value, size))
     }
 }

@@ -35,7 +35,17 @@ fn three(list: In<usize>) -> Result<[u64; 3]> {
 
 api! {
     /// Maps bytes of a buffer.
-    fn clEnqueueMapBuffer(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, flags: u64, offset: usize, size: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> make *mut c_void {
+    fn clEnqueueMapBuffer(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        flags: u64,
+        offset: usize,
+        size: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> make *mut c_void {
         let queue = handle::get(queue)?;
         let mem = mine(&queue, mem)?;
         if !mem.is_buffer() {
@@ -58,7 +68,19 @@ api! {
     }
 
     /// Maps texels of an image.
-    fn clEnqueueMapImage(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, flags: u64, origin: In<usize>, region: In<usize>, row: Out<usize>, slice: Out<usize>, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> make *mut c_void {
+    fn clEnqueueMapImage(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        flags: u64,
+        origin: In<usize>,
+        region: In<usize>,
+        row: Out<usize>,
+        slice: Out<usize>,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> make *mut c_void {
         let queue = handle::get(queue)?;
         let mem = mine(&queue, mem)?;
         let (origin, region) = (three(origin)?, three(region)?);
@@ -79,8 +101,13 @@ api! {
         let (reads, writes) = access(flags)?;
         mem.host_may(reads, writes)?;
         row.put(if flat_array { (region[0] * mem.image()?.texel()) as usize } else { view.row as usize });
-        slice.put(if flat_array { view.row as usize } else if extent[2] > 1 { view.slice as usize } else { 0 });
-        mem.maps().push(Mapped { pointer: view.base, region: copied.then_some((origin, region)), written: writes });
+        slice.put(match (flat_array, extent[2]) {
+            (true, _) => view.row as usize,
+            (false, 1) => 0,
+            (false, _) => view.slice as usize,
+        });
+        let region_copied = copied.then_some((origin, region));
+        mem.maps().push(Mapped { pointer: view.base, region: region_copied, written: writes });
         let base = view.base;
         queue.submit(Kind::MapImage, waits, blocking != 0, move || {
             if copied {
@@ -93,7 +120,14 @@ api! {
     }
 
     /// Ends a map.
-    fn clEnqueueUnmapMemObject(queue: Handle<Queue>, mem: Handle<Mem>, pointer: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueUnmapMemObject(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        pointer: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let mem = mine(&queue, mem)?;
         let waits = queue.waits(waits, events, event)?;

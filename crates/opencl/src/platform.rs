@@ -86,7 +86,13 @@ api! {
 
     /// A fact about the platform.
     #[unsafe(no_mangle)]
-    fn clGetPlatformInfo(of: Handle<Platform>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetPlatformInfo(
+        of: Handle<Platform>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         if of.is_null() {
             platform()?;
         } else {

@@ -320,7 +320,12 @@ fn modules(programs: &[Arc<Program>], device: &Arc<Device>) -> Option<Vec<Vec<u8
 
 api! {
     /// A program from sources.
-    fn clCreateProgramWithSource(context: Handle<Context>, count: u32, texts: In<Text>, lengths: In<usize>) -> make Handle<Program> {
+    fn clCreateProgramWithSource(
+        context: Handle<Context>,
+        count: u32,
+        texts: In<Text>,
+        lengths: In<usize>,
+    ) -> make Handle<Program> {
         let context = handle::get(context)?;
         if count == 0 || texts.is_null() {
             return Err(Code::INVALID_VALUE);
@@ -335,7 +340,14 @@ api! {
     }
 
     /// A program from code objects, bundles, Catalyst's binaries, or what was compiled before.
-    fn clCreateProgramWithBinary(context: Handle<Context>, count: u32, devices: In<Handle<Device>>, lengths: In<usize>, binaries: In<Bytes>, statuses: Out<Code>) -> make Handle<Program> {
+    fn clCreateProgramWithBinary(
+        context: Handle<Context>,
+        count: u32,
+        devices: In<Handle<Device>>,
+        lengths: In<usize>,
+        binaries: In<Bytes>,
+        statuses: Out<Code>,
+    ) -> make Handle<Program> {
         let context = handle::get(context)?;
         if count == 0 || devices.is_null() || lengths.is_null() || binaries.is_null() {
             return Err(Code::INVALID_VALUE);
@@ -365,7 +377,12 @@ api! {
     }
 
     /// There are no built-in kernels.
-    fn clCreateProgramWithBuiltInKernels(context: Handle<Context>, count: u32, devices: In<Handle<Device>>, names: Text) -> make Handle<Program> {
+    fn clCreateProgramWithBuiltInKernels(
+        context: Handle<Context>,
+        count: u32,
+        devices: In<Handle<Device>>,
+        names: Text,
+    ) -> make Handle<Program> {
         let context = handle::get(context)?;
         context.named_devices(count, devices)?;
         names.get()?;
@@ -379,7 +396,12 @@ api! {
     }
 
     /// Nothing can be specialised without an intermediate language.
-    fn clSetProgramSpecializationConstant(program: Handle<Program>, _id: u32, _size: usize, _value: Bytes) -> Code {
+    fn clSetProgramSpecializationConstant(
+        program: Handle<Program>,
+        _id: u32,
+        _size: usize,
+        _value: Bytes,
+    ) -> Code {
         handle::get(program)?;
         Err(Code::INVALID_PROGRAM)
     }
@@ -403,7 +425,14 @@ api! {
     }
 
     /// Compiles and links a program.
-    fn clBuildProgram(program: Handle<Program>, count: u32, devices: In<Handle<Device>>, options: Text, notify: Option<Notify>, data: Data) -> Code {
+    fn clBuildProgram(
+        program: Handle<Program>,
+        count: u32,
+        devices: In<Handle<Device>>,
+        options: Text,
+        notify: Option<Notify>,
+        data: Data,
+    ) -> Code {
         let program = handle::get(program)?;
         check_notify(notify, data)?;
         let devices = program.devices(count, devices)?;
@@ -415,7 +444,17 @@ api! {
     }
 
     /// Compiles a program, to be linked later.
-    fn clCompileProgram(program: Handle<Program>, count: u32, devices: In<Handle<Device>>, options: Text, headers: u32, header_programs: In<Handle<Program>>, header_names: In<Text>, notify: Option<Notify>, data: Data) -> Code {
+    fn clCompileProgram(
+        program: Handle<Program>,
+        count: u32,
+        devices: In<Handle<Device>>,
+        options: Text,
+        headers: u32,
+        header_programs: In<Handle<Program>>,
+        header_names: In<Text>,
+        notify: Option<Notify>,
+        data: Data,
+    ) -> Code {
         let program = handle::get(program)?;
         check_notify(notify, data)?;
         if (headers == 0) != header_programs.is_null() || (headers == 0) != header_names.is_null() {
@@ -446,14 +485,24 @@ api! {
     }
 
     /// Links programs to a new one.
-    fn clLinkProgram(context: Handle<Context>, count: u32, devices: In<Handle<Device>>, options: Text, inputs: u32, programs: In<Handle<Program>>, notify: Option<Notify>, data: Data) -> make Handle<Program> {
+    fn clLinkProgram(
+        context: Handle<Context>,
+        count: u32,
+        devices: In<Handle<Device>>,
+        options: Text,
+        inputs: u32,
+        programs: In<Handle<Program>>,
+        notify: Option<Notify>,
+        data: Data,
+    ) -> make Handle<Program> {
         let context = handle::get(context)?;
         check_notify(notify, data)?;
         let devices = context.named_devices(count, devices)?;
         if inputs == 0 || programs.is_null() {
             return Err(Code::INVALID_VALUE);
         }
-        let programs: Vec<Arc<Program>> = programs.list(inputs as usize)?.into_iter().map(handle::get).collect::<Result<_>>()?;
+        let programs = programs.list(inputs as usize)?.into_iter().map(handle::get);
+        let programs: Vec<Arc<Program>> = programs.collect::<Result<_>>()?;
         let text = text_of(options)?;
         let options = Options::parse(&text).ok_or(Code::INVALID_LINKER_OPTIONS)?;
         let lists: Option<Vec<Vec<Vec<u8>>>> = devices.iter().map(|d| modules(&programs, d)).collect();
@@ -479,7 +528,13 @@ api! {
     }
 
     /// A fact about a program.
-    fn clGetProgramInfo(program: Handle<Program>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetProgramInfo(
+        program: Handle<Program>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let program = handle::get(program)?;
         let answer = Answer::new(room, value, size);
         let builds = program.builds();
@@ -504,7 +559,14 @@ api! {
     }
 
     /// A fact about what became of a program for a device.
-    fn clGetProgramBuildInfo(program: Handle<Program>, device: Handle<Device>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetProgramBuildInfo(
+        program: Handle<Program>,
+        device: Handle<Device>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let program = handle::get(program)?;
         let device = handle::get(device)?;
         let builds = program.builds();

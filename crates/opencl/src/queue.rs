@@ -211,7 +211,11 @@ fn marker(
 
 api! {
     /// A queue.
-    fn clCreateCommandQueue(context: Handle<Context>, device: Handle<Device>, properties: u64) -> make Handle<Queue> {
+    fn clCreateCommandQueue(
+        context: Handle<Context>,
+        device: Handle<Device>,
+        properties: u64,
+    ) -> make Handle<Queue> {
         let context = handle::get(context)?;
         let device = context.device(device)?;
         if properties & !(OUT_OF_ORDER | PROFILING) != 0 {
@@ -221,7 +225,11 @@ api! {
     }
 
     /// A queue.
-    fn clCreateCommandQueueWithProperties(context: Handle<Context>, device: Handle<Device>, properties: In<u64>) -> make Handle<Queue> {
+    fn clCreateCommandQueueWithProperties(
+        context: Handle<Context>,
+        device: Handle<Device>,
+        properties: In<u64>,
+    ) -> make Handle<Queue> {
         let context = handle::get(context)?;
         let device = context.device(device)?;
         let pairs = properties.pairs()?;
@@ -259,7 +267,13 @@ api! {
     }
 
     /// A fact about a queue.
-    fn clGetCommandQueueInfo(queue: Handle<Queue>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetCommandQueueInfo(
+        queue: Handle<Queue>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let answer = Answer::new(room, value, size);
         match name {
@@ -279,7 +293,10 @@ api! {
     fn clSetCommandQueueProperty(queue: Handle<Queue>, properties: u64, enable: u32, old: Out<u64>) -> Code {
         let queue = handle::get(queue)?;
         if properties & !PROFILING != 0 {
-            return Err(if properties & !(PROFILING | OUT_OF_ORDER) != 0 { Code::INVALID_VALUE } else { Code::INVALID_QUEUE_PROPERTIES });
+            return Err(match properties & !(PROFILING | OUT_OF_ORDER) {
+                0 => Code::INVALID_QUEUE_PROPERTIES,
+                _ => Code::INVALID_VALUE,
+            });
         }
         let before = match enable {
             0 => queue.properties.fetch_and(!properties, Ordering::Relaxed),
@@ -290,7 +307,11 @@ api! {
     }
 
     /// There are no queues on the device.
-    fn clSetDefaultDeviceCommandQueue(context: Handle<Context>, device: Handle<Device>, queue: Handle<Queue>) -> Code {
+    fn clSetDefaultDeviceCommandQueue(
+        context: Handle<Context>,
+        device: Handle<Device>,
+        queue: Handle<Queue>,
+    ) -> Code {
         handle::get(context)?.device(device)?;
         handle::get(queue)?;
         Err(Code::INVALID_OPERATION)
@@ -309,12 +330,22 @@ api! {
     }
 
     /// An event for all before, or for a list.
-    fn clEnqueueMarkerWithWaitList(queue: Handle<Queue>, count: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueMarkerWithWaitList(
+        queue: Handle<Queue>,
+        count: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         marker(queue, Kind::Marker, count, events, event)
     }
 
     /// Keeps what comes behind from starting before.
-    fn clEnqueueBarrierWithWaitList(queue: Handle<Queue>, count: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueBarrierWithWaitList(
+        queue: Handle<Queue>,
+        count: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         marker(queue, Kind::Barrier, count, events, event)
     }
 

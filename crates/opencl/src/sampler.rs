@@ -89,7 +89,12 @@ impl Sampler {
 
 api! {
     /// A sampler.
-    fn clCreateSampler(context: Handle<Context>, normalized: u32, addressing: u32, filter: u32) -> make Handle<Sampler> {
+    fn clCreateSampler(
+        context: Handle<Context>,
+        normalized: u32,
+        addressing: u32,
+        filter: u32,
+    ) -> make Handle<Sampler> {
         Sampler::create(handle::get(context)?, normalized, addressing, filter, Vec::new())
     }
 
@@ -128,7 +133,13 @@ api! {
     }
 
     /// A fact about a sampler.
-    fn clGetSamplerInfo(sampler: Handle<Sampler>, name: u32, room: usize, value: Bytes, size: Out<usize>) -> Code {
+    fn clGetSamplerInfo(
+        sampler: Handle<Sampler>,
+        name: u32,
+        room: usize,
+        value: Bytes,
+        size: Out<usize>,
+    ) -> Code {
         let sampler = handle::get(sampler)?;
         let answer = Answer::new(room, value, size);
         match name {

@@ -13,7 +13,16 @@ pub type Free = extern "C" fn(Handle<Queue>, u32, *mut *mut c_void, Data);
 
 api! {
     /// Frees memory when a queue gets there, or lets the program do so.
-    fn clEnqueueSVMFree(queue: Handle<Queue>, count: u32, pointers: In<u64>, call: Option<Free>, data: Data, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueSVMFree(
+        queue: Handle<Queue>,
+        count: u32,
+        pointers: In<u64>,
+        call: Option<Free>,
+        data: Data,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         if pointers.is_null() != (count == 0) {
             return Err(Code::INVALID_VALUE);
@@ -35,7 +44,16 @@ api! {
     }
 
     /// Copies memory.
-    fn clEnqueueSVMMemcpy(queue: Handle<Queue>, blocking: u32, to: Bytes, from: Bytes, size: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueSVMMemcpy(
+        queue: Handle<Queue>,
+        blocking: u32,
+        to: Bytes,
+        from: Bytes,
+        size: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let waits = queue.waits(waits, events, event)?;
         if to.is_null() || from.is_null() {
@@ -52,10 +70,21 @@ api! {
     }
 
     /// Fills memory with a pattern.
-    fn clEnqueueSVMMemFill(queue: Handle<Queue>, to: Bytes, pattern: Bytes, pattern_size: usize, size: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueSVMMemFill(
+        queue: Handle<Queue>,
+        to: Bytes,
+        pattern: Bytes,
+        pattern_size: usize,
+        size: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let waits = queue.waits(waits, events, event)?;
-        let fits = PATTERNS.contains(&pattern_size) && to.address().is_multiple_of(pattern_size as u64) && size.is_multiple_of(pattern_size);
+        let fits = PATTERNS.contains(&pattern_size)
+            && to.address().is_multiple_of(pattern_size as u64)
+            && size.is_multiple_of(pattern_size);
         if to.is_null() || pattern.is_null() || !fits {
             return Err(Code::INVALID_VALUE);
         }
@@ -67,7 +96,16 @@ api! {
     }
 
     /// The host may use the memory at once: it is the same.
-    fn clEnqueueSVMMap(queue: Handle<Queue>, blocking: u32, _given: u64, pointer: Bytes, size: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueSVMMap(
+        queue: Handle<Queue>,
+        blocking: u32,
+        _given: u64,
+        pointer: Bytes,
+        size: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let waits = queue.waits(waits, events, event)?;
         if pointer.is_null() || size == 0 {
@@ -77,7 +115,13 @@ api! {
     }
 
     /// The host has done with the memory.
-    fn clEnqueueSVMUnmap(queue: Handle<Queue>, pointer: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueSVMUnmap(
+        queue: Handle<Queue>,
+        pointer: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let waits = queue.waits(waits, events, event)?;
         if pointer.is_null() {
@@ -87,7 +131,16 @@ api! {
     }
 
     /// Memory is everywhere at once.
-    fn clEnqueueSVMMigrateMem(queue: Handle<Queue>, count: u32, pointers: In<u64>, _sizes: In<usize>, flags: u64, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueSVMMigrateMem(
+        queue: Handle<Queue>,
+        count: u32,
+        pointers: In<u64>,
+        _sizes: In<usize>,
+        flags: u64,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let waits = queue.waits(waits, events, event)?;
         let pointers = pointers.list(count as usize)?;

@@ -239,35 +239,99 @@ fn between(
 
 api! {
     /// Reads bytes of a buffer.
-    fn clEnqueueReadBuffer(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, offset: usize, size: usize, to: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueReadBuffer(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        offset: usize,
+        size: usize,
+        to: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let host = Host { blocking: blocking != 0, pointer: to, reads: true };
         linear(&handle::get(queue)?, mem, offset, size, host, (waits, events, event))
     }
 
     /// Writes bytes of a buffer.
-    fn clEnqueueWriteBuffer(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, offset: usize, size: usize, from: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueWriteBuffer(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        offset: usize,
+        size: usize,
+        from: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let host = Host { blocking: blocking != 0, pointer: from, reads: false };
         linear(&handle::get(queue)?, mem, offset, size, host, (waits, events, event))
     }
 
     /// Reads a box of a buffer.
-    fn clEnqueueReadBufferRect(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, origin: In<usize>, host_origin: In<usize>, region: In<usize>, row: usize, slice: usize, host_row: usize, host_slice: usize, to: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueReadBufferRect(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        origin: In<usize>,
+        host_origin: In<usize>,
+        region: In<usize>,
+        row: usize,
+        slice: usize,
+        host_row: usize,
+        host_slice: usize,
+        to: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let region = three(region)?;
-        let boxes = Boxes { buffer: Rect::new(origin, row, slice, region)?, host: Rect::new(host_origin, host_row, host_slice, region)?, region };
-        rect(&queue, mem, boxes, Host { blocking: blocking != 0, pointer: to, reads: true }, (waits, events, event))
+        let buffer = Rect::new(origin, row, slice, region)?;
+        let boxes = Boxes { buffer, host: Rect::new(host_origin, host_row, host_slice, region)?, region };
+        let host = Host { blocking: blocking != 0, pointer: to, reads: true };
+        rect(&queue, mem, boxes, host, (waits, events, event))
     }
 
     /// Writes a box of a buffer.
-    fn clEnqueueWriteBufferRect(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, origin: In<usize>, host_origin: In<usize>, region: In<usize>, row: usize, slice: usize, host_row: usize, host_slice: usize, from: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueWriteBufferRect(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        origin: In<usize>,
+        host_origin: In<usize>,
+        region: In<usize>,
+        row: usize,
+        slice: usize,
+        host_row: usize,
+        host_slice: usize,
+        from: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let region = three(region)?;
-        let boxes = Boxes { buffer: Rect::new(origin, row, slice, region)?, host: Rect::new(host_origin, host_row, host_slice, region)?, region };
-        rect(&queue, mem, boxes, Host { blocking: blocking != 0, pointer: from, reads: false }, (waits, events, event))
+        let buffer = Rect::new(origin, row, slice, region)?;
+        let boxes = Boxes { buffer, host: Rect::new(host_origin, host_row, host_slice, region)?, region };
+        let host = Host { blocking: blocking != 0, pointer: from, reads: false };
+        rect(&queue, mem, boxes, host, (waits, events, event))
     }
 
     /// Copies bytes between buffers.
-    fn clEnqueueCopyBuffer(queue: Handle<Queue>, from: Handle<Mem>, to: Handle<Mem>, from_offset: usize, to_offset: usize, size: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueCopyBuffer(
+        queue: Handle<Queue>,
+        from: Handle<Mem>,
+        to: Handle<Mem>,
+        from_offset: usize,
+        to_offset: usize,
+        size: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let (from, to) = (buffer(&queue, from)?, buffer(&queue, to)?);
         let waits = queue.waits(waits, events, event)?;
@@ -285,7 +349,21 @@ api! {
     }
 
     /// Copies a box between buffers.
-    fn clEnqueueCopyBufferRect(queue: Handle<Queue>, from: Handle<Mem>, to: Handle<Mem>, from_origin: In<usize>, to_origin: In<usize>, region: In<usize>, from_row: usize, from_slice: usize, to_row: usize, to_slice: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueCopyBufferRect(
+        queue: Handle<Queue>,
+        from: Handle<Mem>,
+        to: Handle<Mem>,
+        from_origin: In<usize>,
+        to_origin: In<usize>,
+        region: In<usize>,
+        from_row: usize,
+        from_slice: usize,
+        to_row: usize,
+        to_slice: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let (from, to) = (buffer(&queue, from)?, buffer(&queue, to)?);
         let waits = queue.waits(waits, events, event)?;
@@ -312,12 +390,25 @@ api! {
     }
 
     /// Fills a buffer with a pattern.
-    fn clEnqueueFillBuffer(queue: Handle<Queue>, mem: Handle<Mem>, pattern: Bytes, pattern_size: usize, offset: usize, size: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueFillBuffer(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        pattern: Bytes,
+        pattern_size: usize,
+        offset: usize,
+        size: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let mem = buffer(&queue, mem)?;
         let waits = queue.waits(waits, events, event)?;
         inside(&mem, offset, size)?;
-        if pattern.is_null() || !PATTERNS.contains(&pattern_size) || !offset.is_multiple_of(pattern_size) || !size.is_multiple_of(pattern_size) {
+        let fits = PATTERNS.contains(&pattern_size)
+            && offset.is_multiple_of(pattern_size)
+            && size.is_multiple_of(pattern_size);
+        if pattern.is_null() || !fits {
             return Err(Code::INVALID_VALUE);
         }
         let pattern = pattern.get(pattern_size)?;
@@ -328,19 +419,52 @@ api! {
     }
 
     /// Reads texels of an image.
-    fn clEnqueueReadImage(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, origin: In<usize>, region: In<usize>, row: usize, slice: usize, to: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueReadImage(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        origin: In<usize>,
+        region: In<usize>,
+        row: usize,
+        slice: usize,
+        to: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let host = Host { blocking: blocking != 0, pointer: to, reads: true };
         texels(&handle::get(queue)?, mem, Texels { origin, region, row, slice }, host, (waits, events, event))
     }
 
     /// Writes texels of an image.
-    fn clEnqueueWriteImage(queue: Handle<Queue>, mem: Handle<Mem>, blocking: u32, origin: In<usize>, region: In<usize>, row: usize, slice: usize, from: Bytes, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueWriteImage(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        blocking: u32,
+        origin: In<usize>,
+        region: In<usize>,
+        row: usize,
+        slice: usize,
+        from: Bytes,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let host = Host { blocking: blocking != 0, pointer: from, reads: false };
         texels(&handle::get(queue)?, mem, Texels { origin, region, row, slice }, host, (waits, events, event))
     }
 
     /// Fills texels with a colour.
-    fn clEnqueueFillImage(queue: Handle<Queue>, mem: Handle<Mem>, colour: In<[u32; 4]>, origin: In<usize>, region: In<usize>, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueFillImage(
+        queue: Handle<Queue>,
+        mem: Handle<Mem>,
+        colour: In<[u32; 4]>,
+        origin: In<usize>,
+        region: In<usize>,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let mem = image(&queue, mem)?;
         let waits = queue.waits(waits, events, event)?;
@@ -360,7 +484,17 @@ api! {
     }
 
     /// Copies texels between images.
-    fn clEnqueueCopyImage(queue: Handle<Queue>, from: Handle<Mem>, to: Handle<Mem>, from_origin: In<usize>, to_origin: In<usize>, region: In<usize>, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueCopyImage(
+        queue: Handle<Queue>,
+        from: Handle<Mem>,
+        to: Handle<Mem>,
+        from_origin: In<usize>,
+        to_origin: In<usize>,
+        region: In<usize>,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let (from, to) = (image(&queue, from)?, image(&queue, to)?);
         let waits = queue.waits(waits, events, event)?;
@@ -386,17 +520,45 @@ api! {
     }
 
     /// Copies texels into a buffer, without gaps.
-    fn clEnqueueCopyImageToBuffer(queue: Handle<Queue>, from: Handle<Mem>, to: Handle<Mem>, origin: In<usize>, region: In<usize>, offset: usize, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueCopyImageToBuffer(
+        queue: Handle<Queue>,
+        from: Handle<Mem>,
+        to: Handle<Mem>,
+        origin: In<usize>,
+        region: In<usize>,
+        offset: usize,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         between(&handle::get(queue)?, from, to, (origin, region), offset, true, (waits, events, event))
     }
 
     /// Copies texels out of a buffer.
-    fn clEnqueueCopyBufferToImage(queue: Handle<Queue>, from: Handle<Mem>, to: Handle<Mem>, offset: usize, origin: In<usize>, region: In<usize>, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueCopyBufferToImage(
+        queue: Handle<Queue>,
+        from: Handle<Mem>,
+        to: Handle<Mem>,
+        offset: usize,
+        origin: In<usize>,
+        region: In<usize>,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         between(&handle::get(queue)?, to, from, (origin, region), offset, false, (waits, events, event))
     }
 
     /// Memory is everywhere at once.
-    fn clEnqueueMigrateMemObjects(queue: Handle<Queue>, count: u32, mems: In<Handle<Mem>>, flags: u64, waits: u32, events: In<Handle<Event>>, event: Out<Handle<Event>>) -> Code {
+    fn clEnqueueMigrateMemObjects(
+        queue: Handle<Queue>,
+        count: u32,
+        mems: In<Handle<Mem>>,
+        flags: u64,
+        waits: u32,
+        events: In<Handle<Event>>,
+        event: Out<Handle<Event>>,
+    ) -> Code {
         let queue = handle::get(queue)?;
         let waits = queue.waits(waits, events, event)?;
         if count == 0 || mems.is_null() || flags & !3 != 0 {

@@ -73,7 +73,9 @@ impl Rmw<'_> {
 fn add(format: Format, a: u64, b: u64) -> u64 {
     let number = |x: u64| x & !format.sign() < format.infinity();
     match format {
-        F32 if number(a) && number(b) => (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits() as u64,
+        F32 if number(a) && number(b) => {
+            (f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits() as u64
+        }
         F64 if number(a) && number(b) => (f64::from_bits(a) + f64::from_bits(b)).to_bits(),
         _ => soft::add(format, a, b, Round::Nearest),
     }

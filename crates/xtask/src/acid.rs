@@ -39,6 +39,7 @@ const PACKAGES: &[&str] = &[
     "gcc-12-offload-amdgcn",
     "libgomp-plugin-amdgcn1",
     "g++-12",
+    "libclblast-dev",
     "libopenmpi-dev",
     "ocl-icd-opencl-dev",
     "opencl-clhpp-headers",
