@@ -1,5 +1,6 @@
-// What a dispatch costs: an empty kernel a thousand times in a row, and one by one.
+// What a dispatch costs: an empty kernel a thousand times in a row, and one by one. Ten microseconds are the limit.
 // link: -lOpenCL
+#define _POSIX_C_SOURCE 199309L
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ int main(void) {
         if (time < single) single = time;
     }
     printf("note: %.1f us of processor time for a dispatch in a row, %.1f us for one alone\n", row, single);
-    puts(code ? "FAIL" : "PASS");
-    return code != 0;
+    int fine = !code && row <= 10 && single <= 10;
+    puts(fine ? "PASS" : "FAIL");
+    return !fine;
 }

@@ -481,3 +481,47 @@ fn queries_say_how_much_room_they_need() {
     assert!(clGetExtensionFunctionAddress(Text::of(c"clNothing")).is_null());
     assert_eq!(clGetPlatformInfo(Handle::of(5), 0x0902, 0, Bytes::at(0), Out::NULL), Code::INVALID_PLATFORM);
 }
+
+/// Every query of every kind of object, with no room, too little and enough: an answer or a code, and never more bytes than
+/// there is room for.
+#[test]
+fn queries_of_any_name_have_an_answer_or_a_code() {
+    let rig = rig(2);
+    let buffer = rig.buffer(&[0; 64]);
+    let mut event = Handle::of(0);
+    assert_eq!(rig.add(buffer, 1, 64, &[], out(&mut event)), Code::SUCCESS);
+    assert_eq!(clFinish(rig.queue), Code::SUCCESS);
+    type Ask<'a> = Box<dyn Fn(u32, usize, Bytes, Out<usize>) -> Code + 'a>;
+    let asks: Vec<Ask<'_>> = vec![
+        Box::new(|n, room, to, size| clGetPlatformInfo(Handle::of(0), n, room, to, size)),
+        Box::new(|n, room, to, size| clGetDeviceInfo(rig.device, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetContextInfo(rig.context, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetCommandQueueInfo(rig.queue, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetMemObjectInfo(buffer, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetProgramBuildInfo(rig.program, rig.device, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetKernelInfo(rig.kernel, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetKernelArgInfo(rig.kernel, 0, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetKernelWorkGroupInfo(rig.kernel, rig.device, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetEventInfo(event, n, room, to, size)),
+        Box::new(|n, room, to, size| clGetEventProfilingInfo(event, n, room, to, size)),
+    ];
+    let mut answers = 0;
+    for ask in &asks {
+        for name in (0x0900..0x0930).chain(0x1000..0x1300).chain([0, u32::MAX]) {
+            let mut size = usize::MAX;
+            if ask(name, 0, Bytes::at(0), out(&mut size)) != Code::SUCCESS {
+                continue;
+            }
+            answers += 1;
+            let mut content = vec![0xa5u8; size + 8];
+            let to = Bytes::at(content.as_mut_ptr() as u64);
+            assert_eq!(ask(name, size, to, Out::NULL), Code::SUCCESS, "{name:#x}");
+            assert_eq!(content[size..], [0xa5; 8], "{name:#x}");
+            if size > 0 {
+                assert_eq!(ask(name, size - 1, to, Out::NULL), Code::INVALID_VALUE, "{name:#x}");
+            }
+        }
+    }
+    // The device alone has more than a hundred.
+    assert!(answers > 130, "{answers}");
+}
