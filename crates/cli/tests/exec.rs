@@ -18,7 +18,8 @@ fn the_program_gets_its_environment_and_its_status_comes_back() {
     "#;
     let out = wavemill(&["exec", "--gpu", "mi250x", "--gpus", "2", "--", "sh", "-c", script, "sh", "-x"]);
     assert_eq!(out.status.code(), Some(7), "{}", text(&out.stderr));
-    assert_eq!(text(&out.stdout), "libhsa-runtime64.so\nlibhsa-runtime64.so.1\nmi250x 2 -x\n");
+    let libraries = "libhsa-runtime64.so\nlibhsa-runtime64.so.1\nlibwavemill-opencl.so\n";
+    assert_eq!(text(&out.stdout), format!("{libraries}mi250x 2 -x\n"));
     // The environment says it, too; the command line has the last word.
     let mut command = Command::new(env!("CARGO_BIN_EXE_wavemill"));
     command.env("WAVEMILL_GPU", "mi100").env("WAVEMILL_GPUS", "3");
