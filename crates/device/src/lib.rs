@@ -42,6 +42,7 @@ pub mod record;
 pub mod run;
 mod scan;
 pub mod schedule;
+mod sync;
 pub mod trace;
 pub mod traps;
 

@@ -1,8 +1,10 @@
-//! Freed memory: it must stay mapped while waves run, because one of them may be in the middle of an access.
+//! Freed memory: it must stay mapped while waves run, because one of them may be in the middle of an access. `loom/` tries
+//! this in every order.
 
 use crate::mapping::Mapping;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::PoisonError;
 
 /// Where freed memory waits until the waves that may have seen it have ended: deferred reclamation.
 #[derive(Default)]

@@ -19,5 +19,7 @@ mod queue;
 mod runtime;
 mod signal;
 mod symbol;
+mod sync;
 mod tables;
 mod transfer;
+mod users;

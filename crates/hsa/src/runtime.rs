@@ -1,10 +1,11 @@
 //! The state between `hsa_init` and `hsa_shut_down`, and how handles are looked up in it.
 
 use crate::abi::*;
+use crate::users::{Refused, State, Users};
 use memmap2::{MmapOptions, MmapRaw};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_isa::Target;
 use wavemill_runtime::environment;
 use wavemill_runtime::executable::{Executable, ExecutableSymbol};
@@ -137,28 +138,21 @@ pub struct Runtime {
     pub images: Images,
 }
 
-struct Global {
-    count: u32,
-    runtime: Option<Arc<Runtime>>,
+static USERS: Users<Runtime> = Users { state: RwLock::new(State::new()), lifecycle: Mutex::new(()) };
+
+impl From<Refused> for Status {
+    fn from(refused: Refused) -> Status {
+        match refused {
+            Refused::Busy | Refused::Unused => Status::ERROR_NOT_INITIALIZED,
+            Refused::TooMany => Status::ERROR_REFCOUNT_OVERFLOW,
+        }
+    }
 }
 
-static GLOBAL: RwLock<Global> = RwLock::new(Global { count: 0, runtime: None });
-
-/// Held while the runtime starts or ends, for as long as that takes: signals and queues have one place in the process, and
-/// two runtimes must not use it at the same time. Others find that there is no runtime meanwhile.
-static LIFECYCLE: Mutex<()> = Mutex::new(());
-
-/// Waits for a start or end under way. Threads of ours, which run functions of the program, do not: the end waits for them.
-fn lifecycle() -> Result<MutexGuard<'static, ()>> {
-    let ours = std::thread::current().name().is_some_and(|n| n.starts_with("wavemill-"));
-    match ours {
-        true => match LIFECYCLE.try_lock() {
-            Ok(held) => Ok(held),
-            Err(TryLockError::Poisoned(held)) => Ok(held.into_inner()),
-            Err(TryLockError::WouldBlock) => Err(Status::ERROR_NOT_INITIALIZED),
-        },
-        false => Ok(LIFECYCLE.lock().unwrap_or_else(PoisonError::into_inner)),
-    }
+/// Whether this thread may wait for a start or end of the runtime. Threads of ours, which run functions of the program, do
+/// not: the end waits for them.
+fn waits() -> bool {
+    !std::thread::current().name().is_some_and(|n| n.starts_with("wavemill-"))
 }
 
 /// The runtime, or the error that there is none.
@@ -166,8 +160,7 @@ pub fn runtime() -> Result<Arc<Runtime>> {
     if fork::forked() {
         return Err(Status::ERROR_NOT_INITIALIZED);
     }
-    let global = GLOBAL.read().unwrap_or_else(PoisonError::into_inner);
-    global.runtime.clone().ok_or(Status::ERROR_NOT_INITIALIZED)
+    USERS.get().ok_or(Status::ERROR_NOT_INITIALIZED)
 }
 
 /// `hsa_init`.
@@ -179,16 +172,7 @@ pub fn init() -> Result {
         return Err(Status::ERROR_OUT_OF_RESOURCES);
     }
     fork::watch();
-    let _lifecycle = lifecycle()?;
-    let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
-    if global.count == u32::MAX {
-        return Err(Status::ERROR_REFCOUNT_OVERFLOW);
-    }
-    if global.runtime.is_none() {
-        global.runtime = Some(Arc::new(Runtime::new()?));
-    }
-    global.count += 1;
-    Ok(())
+    USERS.enter(waits(), Runtime::new)
 }
 
 /// `hsa_shut_down`.
@@ -196,20 +180,10 @@ pub fn shut_down() -> Result {
     if fork::forked() {
         return Err(Status::ERROR_NOT_INITIALIZED);
     }
-    let _lifecycle = lifecycle()?;
-    let mut global = GLOBAL.write().unwrap_or_else(PoisonError::into_inner);
-    if global.runtime.is_none() {
-        return Err(Status::ERROR_NOT_INITIALIZED);
-    }
-    global.count -= 1;
-    if global.count == 0
-        && let Some(runtime) = global.runtime.take()
-    {
-        drop(global);
+    USERS.leave(waits(), |runtime| {
         runtime.soft_queues.retain(|_, _| false);
         runtime.system.shut_down();
-    }
-    Ok(())
+    })
 }
 
 impl Runtime {

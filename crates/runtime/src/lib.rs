@@ -12,6 +12,7 @@
 pub mod agent;
 mod arena;
 pub mod direct;
+mod doze;
 pub mod environment;
 pub mod executable;
 pub mod fork;
@@ -28,6 +29,7 @@ pub mod queue;
 pub mod reactor;
 pub mod signal;
 pub mod svm;
+mod sync;
 pub mod system;
 pub mod trace;
 pub mod turns;

@@ -2,6 +2,7 @@
 //!
 //! The queue's memory is in [`crate::queue`], what packets do in [`crate::packet`].
 
+use crate::doze::doze;
 use crate::observe::{HostEvent, tell};
 use crate::packet::{self, Outcome, QueueError};
 use crate::platform::{Gpu, Platform};
@@ -399,16 +400,17 @@ impl Queue {
         }
         let (bell, doorbell) = (self.at.bell(), self.at.word(DOORBELL));
         loop {
-            let seen = bell.load(Ordering::SeqCst);
-            self.at.set_asleep(true);
             // Device code stores to the doorbell, perhaps the value that was there: the packet itself counts, too.
-            let words = [doorbell, packet];
-            let registered = words.map(|word| waiters::register(word, word.load(Ordering::SeqCst), bell));
-            if ready().is_none() && !self.ended() {
-                waiters::sleep(bell, seen, None);
-            }
+            let mut registered = None;
+            let look = || {
+                let seen = bell.load(Ordering::SeqCst);
+                let words = [doorbell, packet];
+                registered =
+                    Some(words.map(|word| waiters::register(word, word.load(Ordering::SeqCst), bell)));
+                (ready().is_none() && !self.ended()).then_some(seen)
+            };
+            doze(self.at.asleep(), look, |seen| waiters::sleep(bell, seen, None));
             drop(registered);
-            self.at.set_asleep(false);
             if self.ended() {
                 return None;
             }

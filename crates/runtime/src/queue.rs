@@ -6,6 +6,7 @@
 //! [`crate::processor`], what they do in [`crate::packet`].
 
 use crate::arena::Arena;
+use crate::doze::sleeping;
 use crate::observe::{HostEvent, observed};
 use crate::platform::{Gpu, Platform};
 use crate::signal::{Kind, Signal};
@@ -42,7 +43,7 @@ mod own {
     pub const ID: u64 = 16;
     /// The word its threads sleep on.
     pub const BELL: u64 = 24;
-    /// Whether one does.
+    /// How many do.
     pub const ASLEEP: u64 = 32;
     /// How many packets doorbells have been rung for, where things happen one after the other.
     pub const RUNG: u64 = 40;
@@ -159,15 +160,15 @@ impl QueueRef {
         unsafe { AtomicU32::from_ptr(self.own(own::BELL).as_ptr().cast()) }
     }
 
-    /// Notes whether its thread sleeps.
-    pub(crate) fn set_asleep(self, asleep: bool) {
-        self.own(own::ASLEEP).store(asleep.into(), Ordering::SeqCst);
+    /// How many of its threads sleep.
+    pub(crate) fn asleep(self) -> &'static AtomicU64 {
+        self.own(own::ASLEEP)
     }
 
     /// Makes the packet processor look.
     pub(crate) fn wake(self) {
         self.bell().fetch_add(1, Ordering::SeqCst);
-        if self.own(own::ASLEEP).load(Ordering::SeqCst) != 0 {
+        if sleeping(self.asleep()) != 0 {
             waiters::wake(self.bell());
         }
     }

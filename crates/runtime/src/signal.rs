@@ -2,10 +2,12 @@
 //! object format, "Signals").
 
 use crate::arena::{Arena, PAGE};
+use crate::doze::{doze, sleeping};
 use crate::observe::{HostEvent, observed, tell};
 use crate::turns;
 use crate::waiters;
 use crate::{fork, ipc};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -307,7 +309,7 @@ impl Signal {
     /// Wakes whoever waits for this signal.
     #[inline]
     pub fn changed(self) {
-        let waiting = self.waiting().load(Ordering::SeqCst);
+        let waiting = sleeping(self.waiting());
         if waiting != 0 {
             self.wake(waiting);
         }
@@ -429,16 +431,20 @@ impl Signal {
             }
         }
         loop {
-            self.waiting().fetch_add(1, Ordering::SeqCst);
-            value = load();
-            if !condition.holds(value, compare) && self.kind().is_some() {
+            let last = Cell::new(value);
+            let look = || {
+                last.set(load());
+                let waits = !condition.holds(last.get(), compare) && self.kind().is_some();
+                waits.then_some(last.get() as u32)
+            };
+            doze(self.waiting(), look, |seen| {
                 let left = timeout.map(|t| t.saturating_sub(began.elapsed()));
-                let sleeper = waiters::register(self.word(field::VALUE), value as u64, self.bell());
-                waiters::sleep(self.bell(), value as u32, left);
+                let sleeper = waiters::register(self.word(field::VALUE), last.get() as u64, self.bell());
+                waiters::sleep(self.bell(), seen, left);
                 drop(sleeper);
-                value = load();
-            }
-            self.waiting().fetch_sub(1, Ordering::SeqCst);
+                last.set(load());
+            });
+            value = last.get();
             // Nothing will change a signal that was destroyed.
             let over =
                 timeout.is_some_and(|t| began.elapsed() >= t) || self.kind().is_none() || fork::forked();

@@ -92,7 +92,7 @@ fn run(args: &[String]) -> Result<(), String> {
         ["model", ref rest @ ..] => model(rest),
         _ => {
             Err("usage: cargo xtask gen [--check] | evidence [--check] | tidy | mcdiff [SEED] | bench | acid [FILTER] | \
-                 dist [--no-trial] | guide [--check] | sanitize [address | thread] | \
+                 dist [--no-trial] | guide [--check] | sanitize [address | thread | miri] | \
                  model [SEED [RUNS [CPU [ROW]]]]"
                 .into())
         }

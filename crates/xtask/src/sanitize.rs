@@ -1,7 +1,8 @@
 //! `cargo xtask sanitize`: the tests of the runtime and its fuzz targets under AddressSanitizer and ThreadSanitizer.
 //!
 //! Sanitizers are unstable options of the compiler: the stable one takes them with `RUSTC_BOOTSTRAP=1`. ThreadSanitizer needs
-//! a standard library that is instrumented, too, made from `rust-src`.
+//! a standard library that is instrumented, too, made from the sources of whichever toolchain has them. Miri is a component of
+//! the nightly one; it runs what needs neither threads of the system nor memory maps.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,8 +13,8 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// A sanitizer, with what it takes.
 struct Sanitizer {
     name: &'static str,
-    /// More options of cargo.
-    cargo: &'static [&'static str],
+    /// The standard library is built with it.
+    library: bool,
     /// Packages whose tests run.
     packages: &'static [&'static str],
     /// Its options at run time.
@@ -23,7 +24,7 @@ struct Sanitizer {
 const ALL: [Sanitizer; 2] = [
     Sanitizer {
         name: "address",
-        cargo: &[],
+        library: false,
         packages: &[
             "wavemill-wave",
             "wavemill-device",
@@ -31,48 +32,96 @@ const ALL: [Sanitizer; 2] = [
             "wavemill-runtime",
             "wavemill-hsa",
         ],
-        // What the process has at its end is the system's; children that are killed say nothing.
+        // What the process has at its end is the system's; children that are killed say nothing; tests look at how much memory
+        // they hold.
         variable: (
             "ASAN_OPTIONS",
-            "detect_leaks=0:allow_user_segv_handler=1:detect_stack_use_after_return=0",
+            "detect_leaks=0:allow_user_segv_handler=1:detect_stack_use_after_return=0:quarantine_size_mb=16",
         ),
     },
     Sanitizer {
         name: "thread",
-        cargo: &["-Zbuild-std"],
+        library: true,
         packages: &["wavemill-runtime", "wavemill-hsa"],
         variable: ("TSAN_OPTIONS", "halt_on_error=0:exitcode=66"),
     },
 ];
 
-/// Runs the tests under one sanitizer, or under all.
+/// Crates whose unit tests Miri runs; others map memory or call the C library.
+const MIRI: [&str; 3] = ["wavemill-isa", "wavemill-object", "wavemill-sem"];
+
+/// Runs the tests under one sanitizer or Miri, or under all.
 pub fn run(root: &Path, which: Option<&str>) -> Result<(), String> {
     let chosen: Vec<&Sanitizer> = ALL.iter().filter(|s| which.is_none_or(|w| w == s.name)).collect();
-    if chosen.is_empty() {
-        return Err(format!("no sanitizer `{}`: there are address and thread", which.unwrap_or("")));
+    let miri = which.is_none_or(|w| w == "miri");
+    if chosen.is_empty() && !miri {
+        return Err(format!("no sanitizer `{}`: there are address, thread and miri", which.unwrap_or("")));
     }
-    for sanitizer in chosen {
+    chosen.into_iter().try_for_each(|sanitizer| sanitizer.run(root))?;
+    if miri { interpreted(root) } else { Ok(()) }
+}
+
+impl Sanitizer {
+    fn run(&self, root: &Path) -> Result<(), String> {
         let mut command = Command::new("cargo");
-        command.current_dir(root).args(["test", "--target", TARGET, "--target-dir", "target/sanitize"]);
-        command.args(sanitizer.cargo);
+        if self.library {
+            command.arg(format!("+{}", with_sources()?));
+        }
+        let directory = format!("target/sanitize/{}", self.name);
+        command.current_dir(root).args(["test", "--target", TARGET, "--target-dir", &directory]);
+        command.args(self.library.then_some("-Zbuild-std"));
         // Doc tests are built without the flags; there is nothing to sanitize in them.
         command.args(["--lib", "--tests"]);
-        for package in sanitizer.packages {
+        for package in self.packages {
             command.args(["--package", package]);
         }
         command.env("RUSTC_BOOTSTRAP", "1");
-        command.env("RUSTFLAGS", format!("-Zsanitizer={}", sanitizer.name));
-        let (variable, options) = sanitizer.variable;
-        let suppressions = root.join("tests/sanitize").join(sanitizer.name);
+        // Libraries that tests load find the sanitizer in the test.
+        command.env("RUSTFLAGS", format!("-Zsanitizer={} -Clink-arg=-rdynamic", self.name));
+        let (variable, options) = self.variable;
+        let suppressions = root.join("tests/sanitize").join(self.name);
         let options = match suppressions.exists() {
             true => format!("{options}:suppressions={}", suppressions.display()),
             false => options.to_owned(),
         };
         command.env(variable, options);
-        let status = command.status().map_err(|e| format!("cargo: {e}"))?;
-        if !status.success() {
-            return Err(format!("the tests fail under the {} sanitizer", sanitizer.name));
-        }
+        finished(&mut command, &format!("the {} sanitizer", self.name))
     }
-    Ok(())
+}
+
+/// The toolchain that has the standard library's sources: the one in use, or the nightly one.
+fn with_sources() -> Result<String, String> {
+    let has = |toolchain: &str| {
+        let output =
+            Command::new("rustc").args([&format!("+{toolchain}"), "--print", "sysroot"]).output().ok()?;
+        let root = String::from_utf8(output.stdout).ok()?;
+        Path::new(root.trim()).join("lib/rustlib/src/rust/library").is_dir().then_some(())
+    };
+    let found = ["stable", "nightly"].into_iter().find(|t| has(t).is_some());
+    found.map(str::to_owned).ok_or_else(|| {
+        "no toolchain has the standard library's sources; `rustup component add rust-src` gets them".into()
+    })
+}
+
+fn interpreted(root: &Path) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.current_dir(root).args([
+        "+nightly",
+        "miri",
+        "test",
+        "--target-dir",
+        "target/sanitize/miri",
+        "--lib",
+    ]);
+    command.args(MIRI.iter().flat_map(|package| ["--package", package]));
+    // The test of a format's every block would take hours.
+    command.args(["--", "--skip", "blocks"]);
+    // Tests read fixtures. Miri makes the results of float functions vary where Rust promises no precision.
+    command.env("MIRIFLAGS", "-Zmiri-disable-isolation -Zmiri-deterministic-floats");
+    finished(&mut command, "Miri")
+}
+
+fn finished(command: &mut Command, under: &str) -> Result<(), String> {
+    let status = command.status().map_err(|e| format!("cargo: {e}"))?;
+    if status.success() { Ok(()) } else { Err(format!("the tests fail under {under}")) }
 }

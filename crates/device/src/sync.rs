@@ -1,0 +1,3 @@
+//! The locks and atomics of code that `loom/` runs with its own.
+
+pub(crate) use std::sync::{Mutex, atomic};
