@@ -1,6 +1,6 @@
 //! From a run of scalar instructions to instructions on general registers. Words have zeros above them, masks are 0 or 1.
 
-use crate::allocate::fixed;
+use crate::allocate::{SLOTS, fixed};
 use crate::scalar::Scalar;
 use crate::strip::Input;
 use crate::x86::{Alu, Asm, Cond, Gpr, Mem, Rm};
@@ -65,6 +65,11 @@ pub fn emit(asm: &mut Asm, run: &Scalar) -> Result<(), Unable> {
         e.at = i as u32;
         e.pinned = 0;
         e.node(Value(i as u32), node)?;
+    }
+    // What goes from register to register is read before anything is written.
+    for v in outputs.filter(|v| matches!(nodes[v.0 as usize], Node::Input(..))) {
+        let r = e.output(v)?;
+        e.keep(v, r)?;
     }
     for &(code, v) in &run.words {
         let r = e.output(v)?;
@@ -146,16 +151,24 @@ impl Emitter<'_> {
         let r = usable.max_by_key(|&r| self.holds[r as usize].map_or(0, last)).ok_or(Unable)?;
         let v = self.holds[r as usize].ok_or(Unable)?;
         let again = matches!(self.nodes[v.0 as usize], Node::Constant(..) | Node::Input(..));
-        if !again && self.slot[v.0 as usize] == 0 {
+        if !again {
+            self.keep(v, r)?;
+        }
+        self.release(r);
+        Ok(r)
+    }
+
+    /// Puts a value in a register into a slot of the frame, too.
+    fn keep(&mut self, v: Value, r: Gpr) -> Result<(), Unable> {
+        if self.slot[v.0 as usize] == 0 {
             self.slots += 1;
-            if self.slots >= crate::allocate::SLOTS {
+            if self.slots >= SLOTS {
                 return Err(Unable);
             }
             self.slot[v.0 as usize] = self.slots;
             self.asm.store(true, slot(self.slots), r);
         }
-        self.release(r);
-        Ok(r)
+        Ok(())
     }
 
     fn release(&mut self, r: Gpr) {

@@ -5,7 +5,7 @@
 mod chaos;
 
 use chaos::{PROCESSORS, Random, instruction, state, target, unusual};
-use wavemill_isa::{Decoder, Target};
+use wavemill_isa::{Decoder, Form, Inst, ROWS, Target};
 use wavemill_jit::Jit;
 use wavemill_sem::inst::Run;
 use wavemill_wave::program::{Layout, fetch};
@@ -60,15 +60,29 @@ fn run(cpu: &str, engine: &dyn Engine, code: &[u8], buffer: &mut [u64], seed: u6
 
 const COUNTER: u32 = 90;
 
+/// An instruction of a random row on the first few registers.
+fn few_registers(random: &mut Random, target: Target) -> u64 {
+    loop {
+        let row = &ROWS[random.next() as usize % ROWS.len()];
+        let form = if random.one_in(4) { Form::Vop3 } else { Form::Base };
+        if row.has_form(form, target.level()) {
+            return Inst::new(row, form, target.level()).bits ^ random.next() & 0x0003_0703_0007_0707;
+        }
+    }
+}
+
 /// Some instructions, most of them vector or scalar arithmetic, perhaps in a loop.
 fn program(random: &mut Random, target: Target, decoder: &Decoder) -> Vec<u8> {
     let layout = Layout::of(&Wave::new(&target, SHAPE));
     let mut code = Vec::new();
     let length = 1 + random.next() as usize % 24;
     let strict = !random.one_in(4);
+    // With few registers, instructions overwrite what others read.
+    let dense = random.one_in(2);
     let mut insts = 0;
     while insts < length {
-        let word = instruction(random, target.cpu).to_le_bytes();
+        let word = if dense { few_registers(random, target) } else { instruction(random, target.cpu) };
+        let word = word.to_le_bytes();
         let memory = Memory::new();
         // SAFETY: the bytes live until they are decoded.
         unsafe { memory.add(word.as_ptr() as u64, 8, false).expect("a range of its own") };
@@ -123,6 +137,23 @@ fn random_code_leaves_the_same() {
         }
     }
     println!("{runs} programs");
+}
+
+/// A register goes elsewhere and is overwritten in the same run of scalar instructions.
+#[test]
+fn scalar_registers_are_read_before_they_are_written() {
+    let cpu = "gfx600";
+    let Some(jit) = Jit::new(target(cpu)) else { return };
+    // s_mov_b64 s[20:21], s[0:1]; s_mov_b32 s0, 16; s_mov_b32 s30, s1; s_mov_b32 s1, 17; s_endpgm
+    let words = [0xbe94_0400, 0xbe80_0390, 0xbe9e_0301, 0xbe81_0391, 0xbf81_0000, 0xbf81_0000];
+    let code: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+    let mut buffer = vec![0u64; 512];
+    for seed in [2, 4, 6] {
+        let want = run(cpu, &Interp::new(target(cpu)), &code, &mut buffer, seed);
+        let got = run(cpu, &jit, &code, &mut buffer, seed);
+        assert!(want == got, "{}", difference(cpu, seed, &code, &want, &got));
+        assert_eq!((got.scalars[0], got.scalars[1]), (16, 17));
+    }
 }
 
 /// What differs, and the code in hexadecimal dwords.
