@@ -126,16 +126,9 @@ static void parts(void) {
     free(binary);
 }
 
-int main(void) {
-    cl_platform_id platform;
+static void features(const char *version) {
     cl_int code;
-    CHECK(clGetPlatformIDs(1, &platform, NULL));
-    CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
-    CHECK(code);
-    queue = clCreateCommandQueueWithProperties(context, device, NULL, &code);
-    CHECK(code);
-    cl_program program = built(source, "-cl-std=CL2.0");
+    cl_program program = built(source, version);
 
     int *in = clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 4096, 0);
     int *out = clSVMAlloc(context, CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER, 4096, 0);
@@ -183,10 +176,22 @@ int main(void) {
     int seen = 0, empty = 0;
     for (int i = 0; i < 50; i++) out[i] < 0 ? empty++ : (seen += out[i]);
     EXPECT(empty == 10 && seen == 3 * 39 * 40 / 2);
-
-    parts();
     clSVMFree(context, in);
     clSVMFree(context, out);
+}
+
+int main(void) {
+    cl_platform_id platform;
+    cl_int code;
+    CHECK(clGetPlatformIDs(1, &platform, NULL));
+    CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &code);
+    CHECK(code);
+    queue = clCreateCommandQueueWithProperties(context, device, NULL, &code);
+    CHECK(code);
+    features("-cl-std=CL2.0");
+    features("-cl-std=CL3.0");
+    parts();
     puts("PASS");
     return 0;
 }

@@ -29,6 +29,25 @@ pub struct Options {
     pub library: bool,
     /// All work-groups have the same size.
     pub uniform: bool,
+    /// It is OpenCL C 3.0, whose features are choices.
+    pub choices: bool,
+}
+
+impl Options {
+    /// Words for clang, with the device's features where they are choices: clang knows few of AMD's GPUs', and its header
+    /// goes by the macros.
+    fn words(&self, device: &Device) -> Vec<String> {
+        let mut words = self.words.clone();
+        if self.choices {
+            let features = device.features();
+            let all: Vec<String> = features.iter().map(|f| format!("+{f}")).collect();
+            words.extend(["-Xclang".into(), format!("-cl-ext={}", all.join(","))]);
+            // What clang defines itself may be defined again.
+            words.push("-Wno-macro-redefined".into());
+            words.extend(features.iter().map(|f| format!("-D{f}=1")));
+        }
+        words
+    }
 }
 
 /// Options that stand alone and mean the same to clang.
@@ -94,6 +113,7 @@ impl Options {
         }
         options.uniform =
             version.starts_with("CL1") || options.words.iter().any(|w| w == "-cl-uniform-work-group-size");
+        options.choices = version == "CL3.0";
         // clang knows the first version by a name without its number.
         let version = if version == "CL1.0" { "CL" } else { &version };
         options.words.push(format!("-cl-std={version}"));
@@ -146,7 +166,7 @@ fn run(text: &[u8], device: &Device, options: &[String], output: Output, modules
 
 /// Compiles a source to a module. Headers lie where the compiler finds them.
 pub fn compile(text: &[u8], device: &Device, options: &Options, headers: &[(String, Vec<u8>)]) -> Attempt {
-    let mut words = options.words.clone();
+    let mut words = options.words(device);
     let mut kept = None;
     if !headers.is_empty() {
         let write = || -> std::io::Result<Directory> {
@@ -176,8 +196,8 @@ pub fn compile(text: &[u8], device: &Device, options: &Options, headers: &[(Stri
 /// Joins modules: to a library, which is a module, or to a code object.
 pub fn link(modules: &[&[u8]], device: &Device, options: &Options) -> Attempt {
     match options.library {
-        true => run(b"", device, &options.words, Output::Bitcode, modules),
-        false => assemble(run(b"", device, &options.words, Output::Assembly, modules)),
+        true => run(b"", device, &options.words(device), Output::Bitcode, modules),
+        false => assemble(run(b"", device, &options.words(device), Output::Assembly, modules)),
     }
 }
 
@@ -190,7 +210,7 @@ pub fn build(text: &[u8], device: &Device, options: &Options) -> Attempt {
         let linked = link(&[module], device, options);
         return Attempt { log: compiled.log + &linked.log, ..linked };
     }
-    assemble(run(text, device, &options.words, Output::Assembly, &[]))
+    assemble(run(text, device, &options.words(device), Output::Assembly, &[]))
 }
 
 /// Assembles what the compiler has written, for the target that it names.

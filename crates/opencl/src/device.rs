@@ -154,21 +154,27 @@ impl Device {
         all
     }
 
+    /// Whether one pointer can lead to every memory: GFX6 has no flat instructions. The device library's atomics, pipes and
+    /// functions of work-groups rely on it.
+    fn has_generic(&self) -> bool {
+        self.level() > Level::Gfx6
+    }
+
     /// Optional features of OpenCL C.
-    fn features(&self) -> Vec<&'static str> {
-        let mut all = vec![
-            "__opencl_c_atomic_order_acq_rel",
-            "__opencl_c_atomic_order_seq_cst",
-            "__opencl_c_atomic_scope_all_devices",
-            "__opencl_c_atomic_scope_device",
-            "__opencl_c_fp64",
-            "__opencl_c_generic_address_space",
-            "__opencl_c_int64",
-            "__opencl_c_pipes",
-            "__opencl_c_program_scope_global_variables",
-            "__opencl_c_subgroups",
-            "__opencl_c_work_group_collective_functions",
-        ];
+    pub fn features(&self) -> Vec<&'static str> {
+        let mut all = vec!["__opencl_c_fp64", "__opencl_c_int64", "__opencl_c_subgroups"];
+        if self.has_generic() {
+            all.extend([
+                "__opencl_c_atomic_order_acq_rel",
+                "__opencl_c_atomic_order_seq_cst",
+                "__opencl_c_atomic_scope_all_devices",
+                "__opencl_c_atomic_scope_device",
+                "__opencl_c_generic_address_space",
+                "__opencl_c_pipes",
+                "__opencl_c_program_scope_global_variables",
+                "__opencl_c_work_group_collective_functions",
+            ]);
+        }
         if self.has_images() {
             all.extend(["__opencl_c_3d_image_writes", "__opencl_c_images", "__opencl_c_read_write_images"]);
         }
@@ -263,9 +269,8 @@ impl Device {
             // Coarse- and fine-grained buffers, and atomics in them.
             0x1053 => answer.set(1u64 | 2 | 8),
             0x1054 => answer.set(largest as usize),
-            0x1055 => answer.set(16u32),
-            0x1056 => answer.set(16u32),
-            0x1057 => answer.set(1024u32),
+            0x1055 | 0x1056 => answer.set(if self.has_generic() { 16u32 } else { 0 }),
+            0x1057 => answer.set(if self.has_generic() { 1024u32 } else { 0 }),
             0x1058..=0x105a => answer.set(0u32),
             // No intermediate language.
             0x105b => answer.text(""),
@@ -282,13 +287,14 @@ impl Device {
             0x1065 => answer.set(true),
             0x1066 => {
                 let versions = [(1, 0), (1, 1), (1, 2), (2, 0), (3, 0)];
+                // The generic address space is no choice in 2.0.
+                let versions = versions.into_iter().filter(|v| *v != (2, 0) || self.has_generic());
                 answer.bytes(&named_versions(versions.map(|(a, b)| ("OpenCL C", version(a, b)))))
             }
             0x1067 => answer.set(WAVE),
-            0x1068 => answer.set(true),
-            0x1069 => answer.set(true),
+            0x1068 | 0x1069 => answer.set(self.has_generic()),
             0x106f => answer.bytes(&named_versions(self.features().into_iter().map(|f| (f, version(3, 0))))),
-            0x1071 => answer.set(true),
+            0x1071 => answer.set(self.has_generic()),
             0x1072 => answer.text(""),
             _ => Err(Code::INVALID_VALUE),
         }
