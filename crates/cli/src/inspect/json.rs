@@ -211,6 +211,7 @@ fn argument<W: Write>(a: &metadata::kernel::Argument<'_>, j: &mut Json<W>) {
     j.field("offset", a.offset);
     j.field("size", a.size);
     j.field("value_kind", &*a.value_kind);
+    j.field("value_type", a.value_type.as_deref());
     j.field("address_space", a.address_space.as_deref());
     j.field("access", a.access.as_deref());
     j.field("actual_access", a.actual_access.as_deref());

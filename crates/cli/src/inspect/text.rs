@@ -212,7 +212,11 @@ fn arguments(f: &Facts<'_, '_>, out: &mut String) {
     };
     let kind = widest(|a| a.value_kind.len(), 4);
     let space = widest(|a| a.address_space.as_deref().map_or(0, str::len), 5);
-    let ty = widest(|a| a.type_name.as_deref().map_or(0, str::len), 0).min(24);
+    // Without a source's type, older compilers' word for what it is made of.
+    fn type_of<'a>(a: &'a wavemill_object::metadata::kernel::Argument<'_>) -> &'a str {
+        a.type_name.as_deref().or(a.value_type.as_deref()).unwrap_or("")
+    }
+    let ty = widest(|a| type_of(a).len(), 0).min(24);
     let _ = writeln!(out, "  offset  size  {:kind$}  {:space$}  type and name", "kind", "space");
     for a in args {
         let line = format!(
@@ -221,7 +225,7 @@ fn arguments(f: &Facts<'_, '_>, out: &mut String) {
             a.size,
             a.value_kind,
             a.address_space.as_deref().unwrap_or(""),
-            a.type_name.as_deref().unwrap_or(""),
+            type_of(a),
             a.name.as_deref().unwrap_or("")
         );
         out.push_str(line.trim_end());

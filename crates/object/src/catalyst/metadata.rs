@@ -611,6 +611,7 @@ impl<'a> Arg<'a> {
             offset,
             size,
             value_kind: value_kind.into(),
+            value_type: None,
             address_space: pointer.then(|| match self.memory {
                 memory::LOCAL | memory::LDS => "local".into(),
                 memory::CONSTANT => "constant".into(),

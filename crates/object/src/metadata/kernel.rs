@@ -69,6 +69,8 @@ pub struct Argument<'a> {
     /// What it is, in the words of version 3: `by_value`, `global_buffer`, `hidden_…`; Catalyst's `by_reference` is a
     /// structure of which the address of a copy is passed.
     pub value_kind: Cow<'a, str>,
+    /// What a value or a pointer's target is made of, where older compilers say so: `f32`, `i8`, `struct`.
+    pub value_type: Option<Cow<'a, str>>,
     /// `global`, `constant`, `local` …
     pub address_space: Option<Cow<'a, str>>,
     /// `read_only`, `write_only`, `read_write`.
@@ -177,6 +179,7 @@ fn argument(value: Value<'_>) -> Argument<'_> {
             ".offset" => a.offset = value.as_u64().unwrap_or(0),
             ".size" => a.size = value.as_u64().unwrap_or(0),
             ".value_kind" => a.value_kind = text(value).unwrap_or_default(),
+            ".value_type" => a.value_type = text(value),
             ".address_space" => a.address_space = text(value),
             ".access" => a.access = text(value),
             ".actual_access" => a.actual_access = text(value),
@@ -237,6 +240,7 @@ fn v2_kernel(value: &Value<'static>) -> Kernel<'static> {
             offset: at,
             size,
             value_kind: word("ValueKind").unwrap_or_default(),
+            value_type: string(a, "ValueType").map(|t| Cow::Owned(t.to_ascii_lowercase())),
             address_space: word("AddrSpaceQual"),
             access: word("AccQual").filter(|w| w != "default"),
             actual_access: word("ActualAccQual").filter(|w| w != "default"),

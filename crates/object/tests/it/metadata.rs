@@ -122,3 +122,18 @@ fn every_kind_of_messagepack_value_is_read() {
     ];
     assert_eq!(value, Value::Array(expected.to_vec()));
 }
+
+/// ValueType (AMDGPU guide, "Code Object Metadata"), which compilers wrote until LLVM 11: the listing leaves it out, who asks
+/// for the arguments gets it.
+#[test]
+fn value_types_of_version_2_are_kept() {
+    let yaml = "Version: [ 1, 0 ]\nKernels:\n  - Name: k\n    SymbolName: k@kd\n    Args:\n\
+                \x20     - { Size: 8, Align: 8, ValueKind: GlobalBuffer, ValueType: F32 }\n\
+                \x20     - { Size: 4, Align: 4, ValueKind: ByValue, ValueType: Struct }\n\
+                \x20     - { Size: 4, Align: 4, ValueKind: ByValue }\n";
+    let document = from_yaml(yaml).unwrap();
+    assert!(!v2::to_text(&document).unwrap().contains("ValueType"));
+    let kernels = metadata::kernel::from_v2(&document);
+    let types: Vec<_> = kernels[0].args.iter().map(|a| a.value_type.as_deref()).collect();
+    assert_eq!(types, [Some("f32"), Some("struct"), None]);
+}
