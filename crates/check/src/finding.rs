@@ -1,6 +1,7 @@
 //! What a check says.
 
-use wavemill_isa::info::{Reg, Waits};
+use wavemill_isa::Target;
+use wavemill_isa::info::{Counter, Reg, Waits};
 
 /// What is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -13,6 +14,10 @@ pub enum Kind {
     StillRead,
     /// Two instructions stand closer together than the hardware can bear.
     TooClose,
+    /// Caches are invalidated before a load is done that the invalidation is for.
+    Invalidated,
+    /// A store that may release is issued before L2 is written back.
+    Released,
 }
 
 impl Kind {
@@ -20,7 +25,8 @@ impl Kind {
     pub const fn check(self) -> &'static str {
         match self {
             Kind::TooClose => "hazard",
-            _ => "wait",
+            Kind::Invalidated | Kind::Released => "model",
+            Kind::Used | Kind::Overwritten | Kind::StillRead => "wait",
         }
     }
 
@@ -31,6 +37,8 @@ impl Kind {
             Kind::Overwritten => "overwritten-before-wait",
             Kind::StillRead => "overwritten-while-read",
             Kind::TooClose => "wait-states",
+            Kind::Invalidated => "invalidated-before-wait",
+            Kind::Released => "released-before-wait",
         }
     }
 }
@@ -59,4 +67,46 @@ pub struct Finding {
     pub states: Option<(u8, u8, &'static str)>,
     /// What would help.
     pub mend: Mend,
+}
+
+impl Finding {
+    /// One sentence about it.
+    pub fn sentence(&self, target: &Target) -> String {
+        let regs: Vec<String> = self.regs.iter().map(|r| r.name(1, target).to_string()).collect();
+        let regs = regs.join(", ");
+        let (are, them) = if self.regs.len() == 1 { ("is", "it") } else { ("are", "them") };
+        match (self.kind, self.states) {
+            (Kind::TooClose, Some((need, have, rule))) => {
+                let on = if regs.is_empty() { String::new() } else { format!(" ({regs})") };
+                format!("{need} wait states are needed, {have} are there{on}: {rule}")
+            }
+            (Kind::Overwritten, _) => {
+                format!("{regs} {are} overwritten while a load into {them} is under way")
+            }
+            (Kind::StillRead, _) => {
+                format!("{regs} {are} overwritten while a store or export may still have to read {them}")
+            }
+            (Kind::Invalidated, _) => {
+                "caches are invalidated before a load is done that the wave may wait for others with".into()
+            }
+            (Kind::Released, _) => "a store that may release is issued before L2 is written back".into(),
+            _ => format!("{regs} {are} used before the load into {them} is done"),
+        }
+    }
+
+    /// The instruction that would help before it.
+    pub fn mending(&self, target: &Target) -> String {
+        match self.mend {
+            Mend::Wait(waits) => format!("s_waitcnt {}", counts(waits, target)),
+            Mend::Nops(n) => format!("s_nop {}", n - 1),
+        }
+    }
+}
+
+/// `vmcnt(0) lgkmcnt(1)`.
+pub fn counts(waits: Waits, target: &Target) -> String {
+    let level = target.level();
+    let counts =
+        Counter::ALL.iter().filter_map(|c| waits.count(*c, level).map(|n| format!("{}({n})", c.name())));
+    counts.collect::<Vec<_>>().join(" ")
 }

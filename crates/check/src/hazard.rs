@@ -18,7 +18,7 @@ const WINDOW: u8 = 19;
 const VSKIP: u32 = 1 << 28;
 
 /// An instruction issued lately.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 struct Issued {
     /// Wait states since: the fewest on any path.
     states: u8,
@@ -27,8 +27,8 @@ struct Issued {
 }
 
 /// The instructions issued lately.
-#[derive(Clone, PartialEq, Debug, Default)]
-struct Recent(BTreeMap<usize, Issued>);
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Recent(BTreeMap<usize, Issued>);
 
 impl State for Recent {
     fn join(&mut self, other: &Self) {
@@ -55,14 +55,11 @@ impl State for Recent {
         }
         self.0.insert(index, Issued::default());
     }
-}
 
-/// All pairs of instructions that are too close.
-pub fn check(program: &Program) -> Vec<Finding> {
-    let states = flow::before(program, &Recent::default());
-    let mut found = Vec::new();
-    for (step, state) in program.steps.iter().zip(&states) {
-        for (index, issued) in state.iter().flat_map(|s| &s.0) {
+    fn found(&self, program: &Program, index: usize) -> Vec<Finding> {
+        let step = &program.steps[index];
+        let mut found = Vec::new();
+        for (index, issued) in &self.0 {
             let (first, states) = (&program.steps[*index], issued.states);
             let Some(need) = required(first, step, program.target.level(), &issued.superseded) else {
                 continue;
@@ -78,8 +75,13 @@ pub fn check(program: &Program) -> Vec<Finding> {
                 });
             }
         }
+        found
     }
-    found
+}
+
+/// All pairs of instructions that are too close.
+pub fn check(program: &Program) -> Vec<Finding> {
+    flow::check::<Recent>(program)
 }
 
 /// What two instructions need between them.

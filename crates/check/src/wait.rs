@@ -12,11 +12,11 @@ use crate::finding::{Finding, Kind, Mend};
 use crate::flow::{self, State};
 use crate::program::{Program, Step};
 use std::collections::BTreeMap;
+use wavemill_isa::Level;
 use wavemill_isa::info::{Counter, Queue, Raise, Reg, Waits};
-use wavemill_isa::{Flow, Level};
 
 /// Why a register is pending.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Why {
     /// Something will be written to it.
     Load,
@@ -25,7 +25,7 @@ enum Why {
 }
 
 /// Until when.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Pending {
     /// For each counter that may tell: the queue, and by how much it was raised since.
     ages: [Option<(Queue, u8)>; 3],
@@ -74,8 +74,8 @@ impl Pending {
 }
 
 /// What is pending before a step.
-#[derive(Clone, PartialEq, Debug, Default)]
-struct Outstanding(BTreeMap<(Reg, Why), Pending>);
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub(crate) struct Outstanding(BTreeMap<(Reg, Why), Pending>);
 
 /// FLAT counts as vector memory in one counter and as LDS in the other.
 fn queue(raise: &Raise) -> Queue {
@@ -155,7 +155,7 @@ impl State for Outstanding {
         if let Some(waits) = step.info.waits() {
             self.wait(waits, level);
         }
-        if step.info.flow() == Flow::Call {
+        if step.calls {
             // Functions wait for all counters when they start and before they return.
             self.0.clear();
         }
@@ -186,19 +186,14 @@ impl State for Outstanding {
             self.0.insert((reg, why), Pending { ages: own, origin: index });
         }
     }
-}
 
-/// All registers that are touched too early, one finding for each pair of instructions.
-pub fn check(program: &Program) -> Vec<Finding> {
-    let level = program.target.level();
-    let states = flow::before(program, &Outstanding::default());
-    let mut found: BTreeMap<(usize, usize, Kind), (Vec<Reg>, Waits)> = BTreeMap::new();
-    for (index, (step, state)) in program.steps.iter().zip(&states).enumerate() {
-        let Some(state) = state else { continue };
-        for (reg, why, kind) in state.conflicts(step) {
-            let pending = state.0[&(reg, why)];
+    fn found(&self, program: &Program, index: usize) -> Vec<Finding> {
+        let (step, level) = (&program.steps[index], program.target.level());
+        let mut found: BTreeMap<(usize, Kind), (Vec<Reg>, Waits)> = BTreeMap::new();
+        for (reg, why, kind) in self.conflicts(step) {
+            let pending = self.0[&(reg, why)];
             let none = (Vec::new(), Waits::none(level));
-            let (regs, waits) = found.entry((index, pending.origin, kind)).or_insert(none);
+            let (regs, waits) = found.entry((pending.origin, kind)).or_insert(none);
             if !regs.contains(&reg) {
                 regs.push(reg);
             }
@@ -207,15 +202,19 @@ pub fn check(program: &Program) -> Vec<Finding> {
             waits.lgkm = waits.lgkm.min(need.lgkm);
             waits.exp = waits.exp.min(need.exp);
         }
-    }
-    let finding =
-        |((index, origin, kind), (regs, waits)): ((usize, usize, Kind), (Vec<Reg>, Waits))| Finding {
+        let finding = |((origin, kind), (regs, waits)): ((usize, Kind), (Vec<Reg>, Waits))| Finding {
             kind,
-            at: program.steps[index].at,
+            at: step.at,
             other: program.steps[origin].at,
             regs,
             states: None,
             mend: Mend::Wait(waits),
         };
-    found.into_iter().map(finding).collect()
+        found.into_iter().map(finding).collect()
+    }
+}
+
+/// All registers that are touched too early, one finding for each pair of instructions.
+pub fn check(program: &Program) -> Vec<Finding> {
+    flow::check::<Outstanding>(program)
 }

@@ -5,11 +5,12 @@
 
 mod signals;
 
+use crate::checks::{self, CheckOptions};
 use crate::embed::{self, Runtime};
 use crate::status;
 use clap::Args;
 use std::ffi::OsString;
-use std::io::{BufRead, Seek, Write};
+use std::io::{BufRead, Read, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -38,6 +39,7 @@ clang that is there. Programs that start without `exec` get the same with these 
   WAVEMILL_FAULTS     a file that gets a line for each dispatch that faulted
   WAVEMILL_TIMEOUT    as --timeout, for the kernels
   HSA_XNACK           1: as --xnack
+  WAVEMILL_CHECK      as --check, a list; WAVEMILL_FINDINGS is the file that gets what is found, a line each
 
 With --deterministic, GPUs do something only while the program is in a call of the runtime: packets, waves and copies come
 one after the other, in an order that depends on these calls alone, and clocks of waves count instructions. A program with
@@ -57,7 +59,7 @@ The libraries are part of this command, and are put into the cache ($WAVEMILL_CA
 ~/.cache/wavemill) when they are first needed.
 
 Exit status: the program's own, 128 and the signal's number if one ended it; 127 if it could not be started. If it says
-that all is well, but a kernel has faulted: 3; if time ran out: 4.";
+that all is well, but a kernel has faulted: 3; if time ran out: 4; if --check found something: 5.";
 
 /// Arguments of `exec`.
 #[derive(Args, Debug)]
@@ -101,6 +103,8 @@ pub struct Exec {
     /// Repeat what was recorded in a file
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
+    #[command(flatten)]
+    checks: CheckOptions,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
@@ -120,6 +124,11 @@ fn nameless() -> std::io::Result<std::fs::File> {
         }
     }
     Err(last.unwrap_or_else(|| std::io::ErrorKind::AlreadyExists.into()))
+}
+
+/// Where the program finds a file that has no name of its own any more.
+fn shared(file: &std::fs::File) -> String {
+    format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd())
 }
 
 /// Runs `wavemill exec`.
@@ -159,6 +168,9 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     let tools = tools(&directory);
     let lines = args.json.as_ref().map(|_| nameless());
     let lines = lines.transpose().map_err(|e| format!("no temporary file: {e}"))?;
+    let checking = args.checks.ready()?;
+    let findings = checking.as_ref().map(|_| nameless()).transpose();
+    let mut findings = findings.map_err(|e| format!("no temporary file: {e}"))?;
     let (program, arguments) = args.program.split_first().ok_or("a program is needed")?;
     let mut command = Command::new(program);
     command.args(arguments).env("LD_LIBRARY_PATH", path);
@@ -206,9 +218,11 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         Log::replay(&text, Box::new(|_| {})).map_err(|e| format!("{}: {e}", file.display()))?;
         command.env("WAVEMILL_REPLAY", absolute(file)?);
     }
+    if let (Some((checks, _)), Some(file)) = (&checking, &findings) {
+        command.env("WAVEMILL_CHECK", checks.to_string()).env("WAVEMILL_FINDINGS", shared(file));
+    }
     if let Some(lines) = &lines {
-        // The file has no name of its own any more; the program opens it through ours.
-        command.env("WAVEMILL_JSON", format!("/proc/{}/fd/{}", std::process::id(), lines.as_raw_fd()));
+        command.env("WAVEMILL_JSON", shared(lines));
     }
     let faults = directory.path().join("faults");
     command.env("WAVEMILL_FAULTS", &faults);
@@ -228,6 +242,13 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if let (Some(file), Some(lines)) = (&args.json, lines) {
         report(args, file, lines, status).map_err(|e| format!("{}: {e}", file.display()))?;
     }
+    let mut found = None;
+    if let (Some((_, checking)), Some(file)) = (checking, &mut findings) {
+        let mut text = String::new();
+        let read = file.rewind().and_then(|()| file.read_to_string(&mut text));
+        read.map_err(|e| format!("what --check found: {e}"))?;
+        found = checking.finish(checks::gathered(&text))?;
+    }
     if late {
         let seconds = args.timeout.unwrap_or(0.0);
         crate::output::message(format_args!(
@@ -244,6 +265,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         _ if timeout && limit.is_some() => status::TIMEOUT.into(),
         Some(0) if timeout => status::TIMEOUT.into(),
         Some(0) if !faults.is_empty() => status::FAULT.into(),
+        Some(0) => found.unwrap_or(0).into(),
         Some(code) => code,
         None => 128 + status.signal().unwrap_or(0),
     };

@@ -10,9 +10,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavemill_asm::disasm::Disassembler;
-use wavemill_check::{Finding, Kind, Mend, Program, Unknown, lint};
-use wavemill_isa::info::{Counter, Waits};
-use wavemill_isa::{Target, lookup};
+use wavemill_check::finding::counts;
+use wavemill_check::report::{Format, Place, Report};
+use wavemill_check::suppress;
+use wavemill_check::{Finding, Mend, Program, Unknown, lint};
+use wavemill_isa::Target;
+use wavemill_isa::info::Waits;
 use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_FUNC};
 use wavemill_object::lines::Lines;
 use wavemill_object::read::{File, Section};
@@ -20,9 +23,10 @@ use wavemill_object::read::{File, Section};
 /// Arguments of `lint`.
 #[derive(Args)]
 #[command(
-    after_help = "Two checks look at all paths through every kernel and function:\n  wait    a register is used, or \
+    after_help = "Three checks look at all paths through every kernel and function:\n  wait    a register is used, or \
 overwritten, before s_waitcnt has made sure of the load, export or store\n  hazard  two instructions stand closer \
-together than the manual allows: wait states (s_nop) are missing\n\nFunctions are taken to wait for all counters when \
+together than the manual allows: wait states (s_nop) are missing\n  model   caches are invalidated or written back in \
+the wrong order with loads and stores (s_waitcnt is missing)\n\nFunctions are taken to wait for all counters when \
 they start and before they return, as compilers have it. What no path\nanalysis can see (jumps to addresses in \
 registers, the branch stack) is said.\n\nExit status: 0 nothing found, 1 the input could not be read, 2 wrong usage, 5 \
 something found."
@@ -42,6 +46,15 @@ pub struct Lint {
     /// Findings as JSON
     #[arg(long)]
     json: bool,
+    /// Findings as SARIF 2.1.0
+    #[arg(long, conflicts_with = "json")]
+    sarif: bool,
+    /// Findings that are known and not to be told, a line each; may be given several times
+    #[arg(long, value_name = "FILE")]
+    suppress: Vec<PathBuf>,
+    /// Print a line for --suppress for each finding, and nothing else
+    #[arg(long, conflicts_with_all = ["json", "sarif"])]
+    gen_suppressions: bool,
     /// Put the missing s_waitcnt and s_nop into a source
     #[arg(long)]
     fix: bool,
@@ -71,10 +84,34 @@ impl Checked {
     fn place(&self, at: u64) -> Option<&(String, u32)> {
         self.places.get(&at)
     }
+
+    /// A finding as all checks report it.
+    fn report(&self, finding: &Finding) -> Report {
+        let entry = self.program.entries.first().map_or(0, |e| self.program.steps[*e].at);
+        let place = |pc: u64| Place {
+            pc,
+            function: pc.checked_sub(entry).map(|offset| (self.name.clone(), offset)),
+            source: self.place(pc).cloned(),
+            instruction: instruction(&self.program, pc),
+        };
+        let target = &self.program.target;
+        Report {
+            check: finding.kind.check().into(),
+            kind: finding.kind.name().into(),
+            kernel: self.name.clone(),
+            message: finding.sentence(target),
+            place: place(finding.at),
+            other: Some(("not done".into(), place(finding.other))),
+            mend: format!("put {} before it", finding.mending(target)),
+            count: 1,
+            ..Report::default()
+        }
+    }
 }
 
 fn report(args: &Lint) -> Result<usize, String> {
     let name = args.file.display().to_string();
+    let known = crate::checks::known(&args.suppress)?;
     let bytes = open(&name)?;
     let is_source = source::is_source(&args.file, &bytes);
     if args.fix && !is_source {
@@ -86,7 +123,7 @@ fn report(args: &Lint) -> Result<usize, String> {
         let text = bytes.to_vec();
         // Once as it is, for its errors; once more with its lines marked.
         let (_, target) = source::assemble(&args.file, text.clone(), wanted)?;
-        let (object, _) = source::assemble(&args.file, with_lines(&name, &text), Some(target))?;
+        let (object, _) = source::assemble(&args.file, source::with_lines(&name, &text), Some(target))?;
         check(args, &name, &object, Some(target), &mut checked)?;
     } else {
         for object in &choose(&name, &bytes, args.target.as_deref())? {
@@ -96,45 +133,27 @@ fn report(args: &Lint) -> Result<usize, String> {
     if let Some(kernel) = args.kernel.as_ref().filter(|_| checked.is_empty()) {
         return Err(format!("{name}: there is no kernel or function {kernel} in it"));
     }
+    for function in &mut checked {
+        let mut findings = std::mem::take(&mut function.findings);
+        findings.retain(|f| !known.cover(&function.report(f)));
+        function.findings = findings;
+    }
     let count: usize = checked.iter().map(|c| c.findings.len()).sum();
-    let text = if args.json { json(&checked)? } else { text(&checked) };
+    let reports = || checked.iter().flat_map(|c| c.findings.iter().map(|f| c.report(f)));
+    let text = match () {
+        () if args.json => json(&checked)?,
+        () if args.sarif => Format::Sarif.document(&reports().map(|r| r.sarif()).collect::<Vec<_>>()),
+        () if args.gen_suppressions => reports().map(|r| suppress::line(&r) + "\n").collect(),
+        () => text(&checked),
+    };
+    let for_machines = args.json || args.sarif || args.gen_suppressions;
     let mut out: Box<dyn Write> =
-        if args.json { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) };
+        if for_machines { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) };
     out.write_all(text.as_bytes()).map_err(|e| e.to_string())?;
     if args.fix && count > 0 {
         fix(&args.file, &name, &bytes, &checked)?;
     }
     Ok(count)
-}
-
-/// The source with a `.loc` before every line that starts with an instruction, so that the object says which line its
-/// code is of. A source with line tables of its own keeps those.
-fn with_lines(name: &str, text: &[u8]) -> Vec<u8> {
-    let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').collect();
-    let word = |line: &[u8]| {
-        let text = String::from_utf8_lossy(line);
-        let mut rest = text.trim_start();
-        while let Some((_, after)) = rest.split_once(':').filter(|(l, _)| !l.contains(char::is_whitespace)) {
-            rest = after.trim_start();
-        }
-        let word = rest.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
-        let base =
-            ["_e32", "_e64", "_sdwa", "_dpp"].iter().find_map(|s| word.strip_suffix(s)).map(str::to_owned);
-        (base.unwrap_or(word), rest.starts_with(".loc") || rest.starts_with(".file"))
-    };
-    if lines.iter().any(|l| word(l).1) {
-        return text.to_vec();
-    }
-    let mut out = format!(".file 1 \"{}\"\n", name.replace(['"', '\\'], "_")).into_bytes();
-    for (n, line) in lines.iter().enumerate() {
-        let (word, _) = word(line);
-        if !word.is_empty() && lookup::by_name(&word).next().is_some() {
-            out.extend_from_slice(format!(".loc 1 {}\n", n + 1).as_bytes());
-        }
-        out.extend_from_slice(line);
-        out.push(b'\n');
-    }
-    out
 }
 
 /// Checks the functions of a code object.
@@ -212,43 +231,6 @@ fn instruction(program: &Program, at: u64) -> String {
     String::from_utf8_lossy(&text).trim().to_owned()
 }
 
-/// `vmcnt(0) lgkmcnt(1)`.
-fn waits(waits: Waits, target: &Target) -> String {
-    let level = target.level();
-    let counts =
-        Counter::ALL.iter().filter_map(|c| waits.count(*c, level).map(|n| format!("{}({n})", c.name())));
-    counts.collect::<Vec<_>>().join(" ")
-}
-
-fn registers(finding: &Finding, target: &Target) -> String {
-    let names = finding.regs.iter().map(|r| r.name(1, target).to_string());
-    names.collect::<Vec<_>>().join(", ")
-}
-
-fn mend(finding: &Finding, target: &Target) -> String {
-    match finding.mend {
-        Mend::Wait(w) => format!("s_waitcnt {}", waits(w, target)),
-        Mend::Nops(n) => format!("s_nop {}", n - 1),
-    }
-}
-
-/// One sentence about a finding.
-fn sentence(finding: &Finding, target: &Target) -> String {
-    let regs = registers(finding, target);
-    let (are, them) = if finding.regs.len() == 1 { ("is", "it") } else { ("are", "them") };
-    match (finding.kind, finding.states) {
-        (Kind::TooClose, Some((need, have, rule))) => {
-            let on = if regs.is_empty() { String::new() } else { format!(" ({regs})") };
-            format!("{need} wait states are needed, {have} are there{on}: {rule}")
-        }
-        (Kind::Overwritten, _) => format!("{regs} {are} overwritten while a load into {them} is under way"),
-        (Kind::StillRead, _) => {
-            format!("{regs} {are} overwritten while a store or export may still have to read {them}")
-        }
-        _ => format!("{regs} {are} used before the load into {them} is done"),
-    }
-}
-
 fn text(checked: &[Checked]) -> String {
     let mut out = String::new();
     for function in checked {
@@ -258,13 +240,8 @@ fn text(checked: &[Checked]) -> String {
             None => format!("{at:#x}"),
         };
         for f in &function.findings {
-            out += &format!(
-                "{}: {}: {} [{}]\n",
-                shown(f.at),
-                f.kind.check(),
-                sentence(f, target),
-                f.kind.name()
-            );
+            out +=
+                &format!("{}: {}: {} [{}]\n", shown(f.at), f.kind.check(), f.sentence(target), f.kind.name());
             out += &format!("  in {}\n", function.name);
             let mark = |at: u64, arrow: &str| {
                 let text = instruction(&function.program, at);
@@ -272,7 +249,7 @@ fn text(checked: &[Checked]) -> String {
             };
             out += &mark(f.other, "");
             out += &mark(f.at, "=>");
-            out += &format!("  before it: {}\n\n", mend(f, target));
+            out += &format!("  before it: {}\n\n", f.mending(target));
         }
     }
     for function in checked {
@@ -342,8 +319,8 @@ fn json_finding<W: Write>(json: &mut Json<W>, function: &Checked, f: &Finding) {
     json.key("other").object(|j| instruction(j, f.other));
     json.key("registers")
         .array(|j| f.regs.iter().for_each(|r| j.value(r.name(1, target).to_string().as_str())));
-    json.field("message", sentence(f, target).as_str());
-    json.field("mend", mend(f, target).as_str());
+    json.field("message", f.sentence(target).as_str());
+    json.field("mend", f.mending(target).as_str());
 }
 
 /// Puts what is missing before the lines it is missing at. All of a line's findings together need one S_WAITCNT with the
@@ -375,7 +352,7 @@ fn fix(path: &Path, name: &str, bytes: &[u8], checked: &[Checked]) -> Result<(),
             let indent: Vec<u8> = line.iter().copied().take_while(|b| b.is_ascii_whitespace()).collect();
             let indent = String::from_utf8_lossy(&indent).into_owned();
             if let Some(w) = wait {
-                out.extend_from_slice(format!("{indent}s_waitcnt {}\n", waits(*w, target)).as_bytes());
+                out.extend_from_slice(format!("{indent}s_waitcnt {}\n", counts(*w, target)).as_bytes());
             }
             let mut nops = *nops;
             while nops > 0 {

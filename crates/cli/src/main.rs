@@ -6,6 +6,7 @@
 mod asm;
 mod bench;
 mod bounds;
+mod checks;
 mod compile;
 mod disasm;
 mod dropin;

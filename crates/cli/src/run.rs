@@ -17,6 +17,7 @@ mod show;
 pub mod source;
 mod zip;
 
+use crate::checks::CheckOptions;
 use crate::{compile, status};
 use args::{Arg, ArgSpec, Buffer};
 use clap::Args;
@@ -27,6 +28,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use wavemill_check::Check;
 use wavemill_console as console;
 use wavemill_device::kernarg::{self, Value};
 use wavemill_device::observe::Observers;
@@ -38,6 +40,7 @@ use wavemill_device::{Completion, Device, EngineKind, Kernel, Loaded, Options, l
 use wavemill_isa::Target;
 use wavemill_object::read::File;
 use wavemill_object::{bundle, demangle};
+use wavemill_wave::Bounds;
 
 const AFTER_HELP: &str = "\
 Arguments are given in the kernel's order, or by name (--arg n=i32:5):
@@ -71,7 +74,7 @@ said), with -O2 and what --cflag adds; the result is kept in the cache as long a
 Instructions without a kernel get one, called `instructions`, with a grid of one wave if not said: s[0:1] is the address
 of the arguments, s2 to s4 the work-group, v0 to v2 the work-item (all in v0 on gfx90a, 10 bits each).
 A source may come from anywhere: the files that its comments name, also by .include and .incbin, must lie below its own
-directory, and its --dump, --trace, --record, --replay, --cflag, --memory and --sandbox are ignored. A file from
+directory, and its --dump, --trace, --check-report, --suppress, --record, --replay, --cflag, --memory and --sandbox are ignored. A file from
 elsewhere, one that does not lie below the current directory or that a browser has marked as downloaded, is run in a sandbox: Landlock leaves it the
 files named, seccomp the system calls that running takes (what clang compiles is compiled before). --sandbox asks for it
 always, --sandbox=never turns it off.
@@ -80,7 +83,7 @@ always, --sandbox=never turns it off.
 of what is wanted. Both are 0 if not given: then all bits count, but for the sign of zero and which NaN it is.
 With --json there is one JSON document on standard output, whatever happens, and all other text on standard error.
 
-Exit status: 0 the kernel ran, 1 it could not be run, 2 wrong usage, 3 it faulted, 4 time ran out, 5 an --expect failed.";
+Exit status: 0 the kernel ran, 1 it could not be run, 2 wrong usage, 3 it faulted, 4 time ran out, 5 an --expect failed or\n--check found something.";
 
 /// Numbers of work-items in up to three dimensions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -170,6 +173,8 @@ pub struct Run {
     /// Write which work-groups and waves begin and end, and which barriers are released, to a file, a line of JSON each
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    #[command(flatten)]
+    checks: CheckOptions,
     /// An option for clang, which compiles OpenCL C, HIP and LLVM IR: --cflag=-O0
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
     cflag: Vec<String>,
@@ -231,7 +236,8 @@ impl Run {
         let file = |text: &String| text.split_once(':').map(|(_, file)| PathBuf::from(file));
         self.expect.iter().filter_map(file).for_each(|f| reach.reads(&f));
         self.replay.iter().for_each(|f| reach.reads(f));
-        let outputs = self.trace.iter().chain(&self.record).cloned();
+        self.checks.suppress.iter().for_each(|f| reach.reads(f));
+        let outputs = self.trace.iter().chain(&self.record).chain(&self.checks.check_report).cloned();
         self.dump.iter().filter_map(file).chain(outputs).for_each(|f| reach.writes(&f));
         let missing = sandbox::enter(&reach, self.memory())?;
         match when {
@@ -278,6 +284,7 @@ impl Run {
             record: self.record,
             replay: self.replay,
             trace: self.trace.or(line.trace),
+            checks: self.checks.or(line.checks),
             cflag: any(self.cflag, line.cflag),
             verbose: self.verbose || line.verbose,
             quiet: self.quiet || line.quiet,
@@ -349,9 +356,13 @@ fn assembled(
     kind: Kind,
     wanted: Option<Target>,
 ) -> Result<(Vec<u8>, Target), String> {
+    // Findings are told with their lines.
+    let checked = run.checks.check.is_some();
     if let Kind::Source(language) = kind {
         let gpu = wanted.map_or(source::DEFAULT_GPU, |target| target.cpu.name);
-        let (options, verbose) = (run.cflag.as_slice(), run.verbose);
+        let lines = checked.then(|| "-gline-tables-only".to_owned());
+        let options: Vec<String> = lines.into_iter().chain(run.cflag.iter().cloned()).collect();
+        let (options, verbose) = (options.as_slice(), run.verbose);
         let job = compile::Request { name: shown, source: &text, language, gpu, options, verbose };
         return source::assemble(&run.file, compile::compile(&job)?, wanted);
     }
@@ -359,10 +370,13 @@ fn assembled(
         return Err(format!("{shown}: --cflag {flag} is for clang, and this is assembly"));
     }
     let (object, target) = source::assemble(&run.file, text.clone(), wanted)?;
-    if !bare::is(&object) {
+    let bare = bare::is(&object);
+    if !checked && !bare {
         return Ok((object, target));
     }
-    source::assemble(&run.file, bare::wrap(&text, shown, target.cpu), wanted)
+    let text = if checked { source::with_lines(shown, &text) } else { text };
+    let text = if bare { bare::wrap(&text, shown, target.cpu) } else { text };
+    source::assemble(&run.file, text, wanted.or(checked.then_some(target)))
 }
 
 /// The code object to run: the file itself, or one of those that a bundle or HIP program holds, for the GPU asked for
@@ -419,10 +433,16 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     let options = Options {
         threads: run.threads.unwrap_or(0) as usize,
         deterministic: run.deterministic || run.record.is_some() || run.replay.is_some(),
-        bounds: run.bounds.map_or_else(Default::default, Into::into),
+        bounds: match run.bounds {
+            Some(bounds) => bounds.into(),
+            // What hardware lets pass is told, and the kernel goes on.
+            None if run.checks.check.is_some_and(|c| c.has(Check::Mem)) => Bounds::Page,
+            None => Bounds::default(),
+        },
         engine,
         ..Options::default()
     };
+    let checking = run.checks.prepare()?;
     let device = Device::new(target, &options);
     device.memory().set_limit(run.memory());
     let log = log(&run)?;
@@ -442,6 +462,9 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     if let Some(path) = &run.trace {
         let file = std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?;
         observers.add(Arc::new(Trace::new(Box::new(std::io::BufWriter::new(file)))));
+    }
+    if let Some((session, _)) = &checking {
+        observers.add(session.clone());
     }
     let mut done: Vec<Completion> = Vec::new();
     let mut printed: Vec<String> = Vec::new();
@@ -504,12 +527,13 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     for difference in &differences {
         crate::output::message(format_args!("wavemill run: {difference}"));
     }
+    let found = checking.map(|(session, c)| c.finish(session.finish())).transpose()?.flatten();
     let status = match fault {
         Some(report) if report.kind == "timeout" => status::TIMEOUT,
         Some(report) if report.kind == "replay" => status::CHECK,
         Some(_) => status::FAULT,
         None if !differences.is_empty() => status::CHECK,
-        None => 0,
+        None => found.unwrap_or(0),
     };
     if run.json {
         let outcome = report::Outcome { status, done: &done, printed: &printed, differences: &differences };

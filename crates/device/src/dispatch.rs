@@ -164,7 +164,7 @@ impl Device {
             self.global(),
             self.allowance(request.timeout),
         )
-        .controlled(control)
+        .controlled(control, &object)
         .held_by(self.controller())
         .logged(self.log());
         let outcome = self.pool().run(Arc::new(job));

@@ -5,13 +5,14 @@ use crate::kernel::Kernel;
 use crate::launch::item_id;
 use crate::lines;
 use crate::loader::Loaded;
-use crate::memory::Nearest;
+use crate::memory::{Allocations, Nearest};
 use crate::operands;
 pub use crate::operands::lanes;
 use crate::schedule::{Cause, Stop};
 use std::fmt;
 use std::sync::Arc;
 use wavemill_asm::disasm::Disassembler;
+use wavemill_isa::Target;
 use wavemill_object::demangle;
 use wavemill_wave::{Fault, FaultKind};
 
@@ -70,7 +71,7 @@ impl Report {
         // Device functions of another code object may have been called.
         let object = device.object_at(stop.pc).unwrap_or_else(|| object.clone());
         let function = object.function_at(stop.pc).map(|s| (s.name.clone(), stop.pc - s.address));
-        let listing = listing(device, &object, stop.pc);
+        let listing = listing(device.target(), device.memory(), &object, stop.pc);
         let text = listing.iter().find(|l| l.address == stop.pc).map_or("", |l| &l.text);
         let operands =
             stop.registers.as_ref().map(|r| operands::describe(text, r, lanes)).unwrap_or_default();
@@ -209,13 +210,13 @@ fn exceptions(bits: u32) -> String {
 }
 
 /// Instructions around `pc`, decoded from the start of its function so that none is cut in two.
-fn listing(device: &Device, object: &Loaded, pc: u64) -> Vec<Line> {
-    let disassembler = Disassembler::new(*device.target());
-    let Some(code) = device.memory().find(pc) else { return Vec::new() };
+pub fn listing(target: &Target, memory: &Allocations, object: &Loaded, pc: u64) -> Vec<Line> {
+    let disassembler = Disassembler::new(*target);
+    let Some(code) = memory.find(pc) else { return Vec::new() };
     let from = object.function_at(pc).map_or(pc, |s| s.address).max(code.start);
     let end = code.end().min(pc.saturating_add(256));
     let mut bytes = vec![0; (end - from) as usize];
-    if !device.memory().memory().read(from, &mut bytes) {
+    if !memory.memory().read(from, &mut bytes) {
         return Vec::new();
     }
     let mut lines = Vec::new();

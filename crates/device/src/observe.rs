@@ -6,10 +6,26 @@
 //! provide; such waves run step by step. Without observers nothing of this costs more than a look at an empty list.
 
 use crate::launch::Plan;
+use crate::loader::Loaded;
+use crate::memory::Allocations;
 use std::fmt;
 use std::sync::Arc;
+use wavemill_isa::Target;
 use wavemill_wave::observe::{Access, Control, Counters, Instruction};
 use wavemill_wave::{Event, Observer, Wave, WaveId};
+
+/// What the waves of a dispatch run in.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// The dispatch.
+    pub plan: &'a Plan,
+    /// The processor.
+    pub target: &'a Target,
+    /// The memory that the waves see.
+    pub memory: &'a Arc<Allocations>,
+    /// The code object that the kernel is of.
+    pub object: &'a Arc<Loaded>,
+}
 
 /// Is told about dispatches. All methods do nothing unless written; they are called on the threads that run the waves.
 #[allow(unused_variables)] // what the provided methods do not look at
@@ -37,7 +53,7 @@ pub trait DispatchObserver: Send + Sync {
     fn barrier_released(&self, number: u64, group: [u32; 3]) {}
 
     /// Who is told what the waves of a dispatch do, if anybody. Asked once for each dispatch.
-    fn wave_observer(&self, number: u64) -> Option<Arc<dyn Observer>> {
+    fn wave_observer(&self, scene: &Scene<'_>) -> Option<Arc<dyn Observer>> {
         None
     }
 }
@@ -87,8 +103,8 @@ impl Observers {
     }
 
     /// What the waves of a dispatch get: nothing, an observer, or one that tells several.
-    pub(crate) fn of_waves(&self, number: u64) -> Option<Arc<dyn Observer>> {
-        let mut all: Vec<_> = self.0.iter().filter_map(|o| o.wave_observer(number)).collect();
+    pub(crate) fn of_waves(&self, scene: &Scene<'_>) -> Option<Arc<dyn Observer>> {
+        let mut all: Vec<_> = self.0.iter().filter_map(|o| o.wave_observer(scene)).collect();
         if all.len() > 1 { Some(Arc::new(Relay { observers: all, steps: false })) } else { all.pop() }
     }
 }

@@ -14,8 +14,9 @@ use crate::control::{Callback, Control, Host};
 use crate::group::Group;
 use crate::hold::{Controller, Dispatch, HoldReason, WaveState, WaveStatus};
 use crate::launch::Plan;
+use crate::loader::Loaded;
 use crate::memory::Allocations;
-use crate::observe::{Observers, Relay};
+use crate::observe::{Observers, Relay, Scene};
 use crate::operands::Registers;
 use crate::record::{Log, Mismatch};
 use crate::traps::DEBUGGER_TRAPS;
@@ -231,14 +232,15 @@ impl Job {
     }
 
     /// The same job, as a queue wants it.
-    pub(crate) fn controlled(mut self, control: &Control<'_>) -> Job {
+    pub(crate) fn controlled(mut self, control: &Control<'_>, object: &Arc<Loaded>) -> Job {
         self.cancel = control.stop.clone();
         self.timed = control.timed;
         self.priority = control.priority;
         self.slow = control.slow.map(|(after, tell)| (Instant::now() + after, tell.clone()));
         self.host = control.host.cloned();
         self.observers = control.observers.clone();
-        self.wave_observer = self.observers.of_waves(self.plan.number);
+        let (plan, target, memory) = (&self.plan, &self.target, &self.memory);
+        self.wave_observer = self.observers.of_waves(&Scene { plan, target, memory, object });
         self
     }
 

@@ -1,5 +1,6 @@
 //! The system that environment variables describe: what libraries make when a program starts them.
 
+use crate::checks::ProcessChecks;
 use crate::fork;
 use crate::journal::Journal;
 use crate::observe::ProcessObserver;
@@ -9,6 +10,7 @@ use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wavemill_check::{Checks, Session};
 use wavemill_device::record::{Log, Mismatch};
 use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_wave::Bounds;
@@ -60,7 +62,7 @@ pub fn setup() -> Result<Setup, String> {
         },
         engine: Box::new(move |target| engine.make(target)),
         log,
-        observer: var("WAVEMILL_TRACE").map(|file| trace(&file)).transpose()?,
+        observer: observer(var("WAVEMILL_TRACE"), var("WAVEMILL_CHECK"), var("WAVEMILL_FINDINGS"))?,
         journal: journals(var("WAVEMILL_JSON"), var("WAVEMILL_FAULTS"))?,
     })
 }
@@ -109,6 +111,20 @@ fn trace(path: &str) -> Result<Arc<dyn ProcessObserver>, String> {
     let file = File::options().create(true).append(true).open(path);
     let file = file.map_err(|e| format!("WAVEMILL_TRACE={path}: {e}"))?;
     Ok(Arc::new(ProcessTrace::new(Box::new(file))))
+}
+
+/// Who looks on: a trace, checks, or both.
+fn observer(
+    file: Option<String>,
+    checks: Option<String>,
+    findings: Option<String>,
+) -> Result<Option<Arc<dyn ProcessObserver>>, String> {
+    let trace = file.map(|file| trace(&file)).transpose()?;
+    let (Some(list), Some(path)) = (checks, findings) else { return Ok(trace) };
+    let checks = Checks::parse(&list).map_err(|e| format!("WAVEMILL_CHECK={list}: {e}"))?;
+    let file = File::options().create(true).append(true).open(&path);
+    let file = file.map_err(|e| format!("WAVEMILL_FINDINGS={path}: {e}"))?;
+    Ok(Some(Arc::new(ProcessChecks::new(Session::new(checks), file, trace))))
 }
 
 /// Records the run. A record is of one process.

@@ -6,11 +6,12 @@
 //! code wait for; `waiters` wakes threads that sleep on words which waves change. [`heap`], [`svm`] and [`vmem`] are the memory
 //! that programs allocate, share and map, [`executable`] code objects with their symbols, [`reactor`] does things when signals
 //! say so, [`direct`] queues are for runtimes that process commands themselves, [`environment`] says what variables ask
-//! for, [`journal`] tells about every dispatch, [`observe`] about everything the host
+//! for, [`checks`] look for what is wrong, [`journal`] tells about every dispatch, [`observe`] about everything the host
 //! does, too. [`turns`] makes everything happen one after the other, the same way every time. The C face of all this is crate `hsa`.
 
 pub mod agent;
 mod arena;
+pub mod checks;
 pub mod direct;
 mod doze;
 pub mod environment;

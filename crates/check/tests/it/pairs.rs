@@ -108,6 +108,18 @@ const PAIRS: &[(Kind, &str, &str)] = &[
     (Kind::TooClose, GFX8, "s_mov_b32 m0, s0\n+s_nop 0\n!s_sendmsg sendmsg(MSG_INTERRUPT)"),
     (Kind::TooClose, GFX8, "s_setreg_b32 hwreg(HW_REG_TRAPSTS), s0\n+s_nop 0\n!s_rfe_b64 s[2:3]"),
     (Kind::TooClose, ALL, "v_cmp_lt_f32 vcc, v0, v1\ns_nop 3\n+s_nop 0\n!v_mov_b32 v2, src_vccz"),
+    // The memory model.
+    (
+        Kind::Invalidated,
+        GFX9,
+        "global_load_dword v0, v[4:5], off glc\n+s_waitcnt vmcnt(0)\n!buffer_wbinvl1_vol\ns_waitcnt vmcnt(0)",
+    ),
+    (
+        Kind::Invalidated,
+        "gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a",
+        "flat_atomic_add v0, v[4:5], v6 glc\n+s_waitcnt vmcnt(0) lgkmcnt(0)\n!buffer_wbinvl1_vol\ns_waitcnt vmcnt(0) lgkmcnt(0)",
+    ),
+    (Kind::Released, "gfx90a", "buffer_wbl2\n+s_waitcnt vmcnt(0)\n!global_store_dword v[4:5], v6, off"),
     // Matrix instructions.
     (
         Kind::TooClose,

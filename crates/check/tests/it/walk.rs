@@ -44,7 +44,8 @@ pub fn walk(program: &Program, through: u64) -> Option<u64> {
                 under_way.clear();
             }
             let memory = step.info.raises().any(|r| r.counter != Counter::Exp);
-            for raise in step.info.raises().filter(|_| memory) {
+            // EXP_CNT says that a store's data was read, not that the store is done.
+            for raise in step.info.raises().filter(|r| memory && r.counter != Counter::Exp) {
                 let queue = match (raise.queue, raise.counter) {
                     (Queue::Flat, Counter::Vm) => Queue::Vector,
                     (Queue::Flat, _) => Queue::Lds,

@@ -144,6 +144,36 @@ fn container(path: &Path, text: Vec<u8>, gpu: Option<Target>) -> Result<(Vec<u8>
     Ok((binary, gpu.unwrap_or(target)))
 }
 
+/// The source with a `.loc` before every line that starts with an instruction, so that the object says which line its
+/// code is of. A source with line tables of its own keeps those.
+pub fn with_lines(name: &str, text: &[u8]) -> Vec<u8> {
+    let lines: Vec<&[u8]> = text.split(|&b| b == b'\n').collect();
+    let word = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line);
+        let mut rest = text.trim_start();
+        while let Some((_, after)) = rest.split_once(':').filter(|(l, _)| !l.contains(char::is_whitespace)) {
+            rest = after.trim_start();
+        }
+        let word = rest.split_whitespace().next().unwrap_or_default().to_ascii_lowercase();
+        let base =
+            ["_e32", "_e64", "_sdwa", "_dpp"].iter().find_map(|s| word.strip_suffix(s)).map(str::to_owned);
+        (base.unwrap_or(word), rest.starts_with(".loc") || rest.starts_with(".file"))
+    };
+    if lines.iter().any(|l| word(l).1) {
+        return text.to_vec();
+    }
+    let mut out = format!(".file 1 \"{}\"\n", name.replace(['"', '\\'], "_")).into_bytes();
+    for (n, line) in lines.iter().enumerate() {
+        let (word, _) = word(line);
+        if !word.is_empty() && wavemill_isa::lookup::by_name(&word).next().is_some() {
+            out.extend_from_slice(format!(".loc 1 {}\n", n + 1).as_bytes());
+        }
+        out.extend_from_slice(line);
+        out.push(b'\n');
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

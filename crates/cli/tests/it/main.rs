@@ -2,6 +2,7 @@
 
 mod arguments;
 mod bench;
+mod checks;
 mod dropin;
 mod eval;
 mod guide;

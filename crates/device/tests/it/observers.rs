@@ -3,7 +3,7 @@
 use super::{Device, Options, launch, object, processor, sizes};
 use std::sync::{Arc, Mutex};
 use wavemill_device::launch::Plan;
-use wavemill_device::observe::{DispatchObserver, Observers};
+use wavemill_device::observe::{DispatchObserver, Observers, Scene};
 use wavemill_device::run::Launch;
 use wavemill_isa::Target;
 use wavemill_wave::observe::{Control, Instruction};
@@ -104,7 +104,7 @@ impl Observer for Steps {
 struct Looks(Arc<Steps>);
 
 impl DispatchObserver for Looks {
-    fn wave_observer(&self, _: u64) -> Option<Arc<dyn Observer>> {
+    fn wave_observer(&self, _: &Scene<'_>) -> Option<Arc<dyn Observer>> {
         Some(self.0.clone())
     }
 }

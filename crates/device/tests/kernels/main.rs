@@ -7,6 +7,7 @@
 mod arith;
 mod basics;
 mod half;
+mod look;
 mod matmul;
 mod memory;
 mod parallel;
@@ -125,7 +126,7 @@ impl Case {
             timeout: Some(Duration::from_secs(60)),
             ..Launch::default()
         };
-        let done = self.device.launch(kernel, &launch)?;
+        let done = crate::look::launch(&self.device, kernel, launch)?;
         match done.fault {
             Some(report) => Err(report.to_string()),
             None => Ok(regions.iter().map(Region::to_vec).collect()),
@@ -150,7 +151,7 @@ pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
     let mut failures = Vec::new();
     for name in &names {
         for target in targets(name) {
-            for engine in ENGINES {
+            for engine in crate::look::ENGINES {
                 let case = load_on(target, name, 0, engine);
                 if let Err(message) = test(&case) {
                     let (cpu, engine) = (target.cpu.name, case.device.engine_name());
@@ -161,13 +162,6 @@ pub fn each(source: &str, test: impl Fn(&Case) -> Result<(), String>) {
     }
     assert!(failures.is_empty(), "{} of {} fail\n{}", failures.len(), names.len(), failures.join("\n"));
 }
-
-/// Makes an engine.
-pub type MakeEngine = fn(Target) -> Arc<dyn Engine>;
-
-/// Engines that every fixture runs on.
-const ENGINES: [MakeEngine; 3] =
-    [|t| EngineKind::Interp.make(t), |t| EngineKind::Jit.make(t), |t| EngineKind::Plain.make(t)];
 
 /// What a fixture is for: one processor, or all that a generic one covers.
 fn targets(name: &str) -> Vec<Target> {

@@ -54,5 +54,5 @@ fn triton() {
             same(kind, &numbers::<f32>(&out[2]), &want.iter().map(|&n| n as f32).collect::<Vec<_>>())
         }
     });
-    assert_eq!(seen.get(), CASES.len() * crate::ENGINES.len(), "fixtures that ran");
+    assert_eq!(seen.get(), CASES.len() * crate::look::ENGINES.len(), "fixtures that ran");
 }

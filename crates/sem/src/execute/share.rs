@@ -33,12 +33,17 @@ impl Part {
         }
     }
 
-    /// Where bytes are, if all of them exist. Out of range reads give zero, writes nothing (manual 3.6.1).
+    /// Where bytes are, if all of them exist. Out of range reads give zero, writes nothing (manual 3.6.1): only observers
+    /// are told.
     #[inline]
-    fn at(self, offset: u32, bytes: u32, lane: Option<u32>) -> Option<At> {
+    fn at<B: Bus>(self, offset: u32, bytes: u32, lane: Option<u32>, kind: Kind, state: &mut B) -> Option<At> {
         let inside = self.window.holds(S32(offset), bytes).0;
         let address = self.window.start.0 as u64 + offset as u64;
-        inside.then(|| At { space: self.space, address, lane: lane.map(|l| l as u8) })
+        let at = At { space: self.space, address, lane: lane.map(|l| l as u8) };
+        if !inside {
+            state.refuse(at, bytes as u8, kind, FaultKind::Lds { bytes });
+        }
+        inside.then_some(at)
     }
 
     /// Whether an atomic can be done there.
@@ -114,7 +119,13 @@ fn access_lanes<B: Bus>(
             Access::Load { bytes, extend } => {
                 let small = bytes.min(4);
                 for i in 0..bytes.div_ceil(4) as u16 {
-                    let at = part.at(address.wrapping_add(4 * i as u32), small as u32, Some(lane));
+                    let at = part.at(
+                        address.wrapping_add(4 * i as u32),
+                        small as u32,
+                        Some(lane),
+                        Kind::Read,
+                        state,
+                    );
                     let value = at.map_or(Ok(0), |at| state.read(at, small)).map_err(&fault)?;
                     let old = state.vgpr(inst.dst + i, lane);
                     state.set_vgpr(inst.dst + i, lane, extend.apply(value, small, old));
@@ -124,7 +135,13 @@ fn access_lanes<B: Bus>(
                 let small = bytes.min(4);
                 for i in 0..bytes.div_ceil(4) as u16 {
                     let value = state.lane(inst.src[1], i, lane) >> if high { 16 } else { 0 };
-                    if let Some(at) = part.at(address.wrapping_add(4 * i as u32), small as u32, Some(lane)) {
+                    if let Some(at) = part.at(
+                        address.wrapping_add(4 * i as u32),
+                        small as u32,
+                        Some(lane),
+                        Kind::Write,
+                        state,
+                    ) {
                         state.write(at, small, value).map_err(&fault)?;
                     }
                 }
@@ -140,7 +157,7 @@ fn access_lanes<B: Bus>(
                     return Err(fault(part.misaligned(address, bytes, op, lane, state)));
                 }
                 let rmw = Rmw { op, bytes, data, second, unit: Unit::Share(&mode) };
-                let at = part.at(address, bytes as u32, Some(lane));
+                let at = part.at(address, bytes as u32, Some(lane), Kind::Atomic(op), state);
                 let old = at.map_or(Ok(0), |at| state.update(at, &rmw)).map_err(&fault)?;
                 if inst.returns() {
                     state.set_datum(inst.dst, lane, bytes, old);
@@ -167,7 +184,8 @@ fn pairs<B: Bus>(
             let address = base.wrapping_add(offset);
             let fault = of_lane(lane, address);
             let data = state.datum(inst.src[1 + i], 0, lane, bytes);
-            let Some(at) = part.at(address, bytes as u32, Some(lane)) else { continue };
+            let kind = if action == PairAction::Read { Kind::Read } else { Kind::Write };
+            let Some(at) = part.at(address, bytes as u32, Some(lane), kind, state) else { continue };
             for word in 0..words as u64 {
                 let at = at.plus(4 * word);
                 if action != PairAction::Write {
@@ -206,7 +224,8 @@ fn add_tid<B: Bus>(
     let (part, m0) = (whole(part, state), state.m0());
     for lane in lanes(state.exec()) {
         let address = address::add_tid(S32(m0), offset, S32(lane), gds).0;
-        let at = part.at(address, 4, Some(lane));
+        let kind = if store { Kind::Write } else { Kind::Read };
+        let at = part.at(address, 4, Some(lane), kind, state);
         let fault = of_lane(lane, address);
         if !store {
             let value = at.map_or(Ok(0), |at| state.read(at, 4)).map_err(fault)?;
@@ -229,7 +248,7 @@ fn conditional<B: Bus>(inst: &Inst, offset: u32, part: Part, state: &mut B) -> R
             let (op, value) =
                 if data >> 31 != 0 { (Atomic::Swap, data & 0x7fff_ffff) } else { (Atomic::Or, 0) };
             let rmw = Rmw { op, bytes: 4, data: value as u64, second: 0, unit: Unit::Share(&mode) };
-            let at = part.at(address + 4 * word as u32, 4, Some(lane));
+            let at = part.at(address + 4 * word as u32, 4, Some(lane), Kind::Atomic(op), state);
             let old = at.map_or(Ok(0), |at| state.update(at, &rmw)).map_err(of_lane(lane, address))?;
             state.set_vgpr(inst.dst + word, lane, old as u32);
         }
@@ -252,7 +271,7 @@ fn append<B: Bus>(
     let op = if add { Atomic::Add } else { Atomic::Sub };
     let data = exec.count_ones() as u64;
     let rmw = Rmw { op, bytes: 4, data, second: 0, unit: Unit::Share(&mode) };
-    let at = part.at(address, 4, None);
+    let at = part.at(address, 4, None, Kind::Atomic(op), state);
     let old = at.map_or(Ok(0), |at| state.update(at, &rmw));
     let old = old.map_err(|kind| Fault::scalar(kind, address as u64))?;
     for lane in lanes(exec) {
@@ -280,10 +299,10 @@ fn second_operands<B: Bus>(
         // In two halves if there are two.
         let mut data = 0;
         for word in (0..bytes as u32 / 4).rev() {
-            let at = part.at(from.wrapping_add(4 * word), 4, Some(lane));
+            let at = part.at(from.wrapping_add(4 * word), 4, Some(lane), Kind::Read, state);
             data = data << 32 | at.map_or(Ok(0), |at| state.read(at, 4)).map_err(&fault)? as u64;
         }
-        if let Some(at) = part.at(to, bytes as u32, Some(lane)) {
+        if let Some(at) = part.at(to, bytes as u32, Some(lane), Kind::Atomic(op), state) {
             let rmw = Rmw { op, bytes, data, second: 0, unit: Unit::Share(&mode) };
             state.update(at, &rmw).map_err(&fault)?;
         }
@@ -314,7 +333,7 @@ pub fn synchronize<B: Bus>(sync: Sync, inst: &Inst, state: &mut B) -> Result<boo
             let part = Part { space: Space::Gds, window: address::ordered_window(S32(state.m0())) };
             let op = if count.swap { Atomic::Swap } else { Atomic::Add };
             let rmw = Rmw { op, bytes: 4, data, second: 0, unit: Unit::Share(&mode) };
-            let at = part.at(count.address(), 4, None);
+            let at = part.at(count.address(), 4, None, Kind::Atomic(op), state);
             let old = at.map_or(Ok(0), |at| state.update(at, &rmw));
             let old = old.map_err(|kind| Fault::scalar(kind, count.address() as u64))?;
             for lane in lanes(exec) {

@@ -1,0 +1,220 @@
+//! Who knows what of whom: vector clocks of waves.
+//!
+//! Each memory instruction of a wave has a number, its stamp. A wave knows of another one's accesses up to a stamp: those
+//! happened before. In a work-group, barriers and flags hand on what a wave knows, one number for each of its waves and for
+//! each of LDS and memory, since each has its own counter to wait for; beyond it, a map has those waves that were heard of.
+//!
+//! What a wave hands on of itself is what is done: waited for with S_WAITCNT. Only in memory, and within a work-group, order of
+//! issue will do, because its waves share one L1 cache that works in order (AMDGPU guide, memory model of GFX6 to GFX9).
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use wavemill_isa::info::{Counter, Info, Queue};
+use wavemill_wave::observe::Counters;
+
+/// What is known of waves of other work-groups.
+pub type Far = HashMap<u32, u32>;
+
+/// What a wave knew at some time.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The number of its work-group's first wave.
+    pub base: u32,
+    /// Of LDS accesses of the waves of its work-group.
+    pub lds: Vec<u32>,
+    /// Of their memory accesses.
+    pub memory: Vec<u32>,
+    /// Of those of other work-groups.
+    pub far: Arc<Far>,
+    /// The same, as far as loads through L1 see it: what was known when that was invalidated last.
+    pub visible: Arc<Far>,
+}
+
+fn join_all(to: &mut [u32], from: &[u32]) {
+    to.iter_mut().zip(from).for_each(|(a, b)| *a = (*a).max(*b));
+}
+
+fn join_far(to: &mut Arc<Far>, from: &Arc<Far>) {
+    if !Arc::ptr_eq(to, from) && !from.is_empty() {
+        let map = Arc::make_mut(to);
+        from.iter().for_each(|(wave, stamp)| learn(map, *wave, *stamp));
+    }
+}
+
+fn learn(map: &mut Far, wave: u32, stamp: u32) {
+    let known = map.entry(wave).or_default();
+    *known = (*known).max(stamp);
+}
+
+impl Known {
+    /// Nothing, in a work-group of so many waves.
+    pub fn nothing(base: u32, waves: usize) -> Known {
+        Known { base, lds: vec![0; waves], memory: vec![0; waves], ..Known::default() }
+    }
+
+    /// What another wave of the work-group knew.
+    pub fn join(&mut self, other: &Known) {
+        join_all(&mut self.lds, &other.lds);
+        join_all(&mut self.memory, &other.memory);
+        join_far(&mut self.far, &other.far);
+        join_far(&mut self.visible, &other.visible);
+    }
+
+    /// What a wave of another work-group knew.
+    pub fn join_from_afar(&mut self, other: &Known) {
+        join_far(&mut self.far, &other.far);
+        let own = self.base..self.base + self.memory.len() as u32;
+        let far = Arc::make_mut(&mut self.far);
+        for (wave, stamp) in (other.base..).zip(&other.memory).filter(|(_, stamp)| **stamp > 0) {
+            learn(far, wave, *stamp);
+        }
+        far.retain(|wave, _| !own.contains(wave));
+    }
+
+    /// What another wave knew, of this work-group or another one.
+    pub fn include(&mut self, other: &Known) {
+        if other.base == self.base { self.join(other) } else { self.join_from_afar(other) }
+    }
+
+    /// What is known of a wave's accesses, in memory; loads through L1 see less.
+    pub fn of(&self, wave: u32, through_l1: bool) -> u32 {
+        match wave.checked_sub(self.base).and_then(|i| self.memory.get(i as usize)) {
+            Some(stamp) => *stamp,
+            None => *(if through_l1 { &self.visible } else { &self.far }).get(&wave).unwrap_or(&0),
+        }
+    }
+}
+
+/// The clock of a wave.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    /// Its number among all waves of the dispatch.
+    pub wave: u32,
+    /// The stamp of its latest memory instruction.
+    pub now: u32,
+    /// What it knows.
+    pub known: Known,
+    /// The same as of now, for those who read what it writes.
+    handed: Option<Arc<Known>>,
+    /// What was acquired last.
+    acquired: Option<(Arc<Known>, u32)>,
+    /// Vector memory instructions and those of LDS under way, oldest first.
+    vector: VecDeque<u32>,
+    lds: VecDeque<u32>,
+    /// LGKM_CNT also counts what comes back in any order.
+    mixed: bool,
+}
+
+impl Clock {
+    /// A wave that starts.
+    pub fn new(wave: u32, base: u32, waves: usize) -> Clock {
+        Clock {
+            wave,
+            now: 0,
+            known: Known::nothing(base, waves),
+            handed: None,
+            acquired: None,
+            vector: VecDeque::new(),
+            lds: VecDeque::new(),
+            mixed: false,
+        }
+    }
+
+    fn index(&self) -> usize {
+        (self.wave - self.known.base) as usize
+    }
+
+    /// A memory instruction is issued. A counter that is full holds it back.
+    pub fn issue(&mut self, info: &Info, most: Counters) {
+        self.now += 1;
+        for raise in info.raises() {
+            match (raise.counter, raise.queue) {
+                (Counter::Vm, _) => self.vector.push_back(self.now),
+                (Counter::Lgkm, Queue::Lds | Queue::Flat) => self.lds.push_back(self.now),
+                (Counter::Lgkm, _) => self.mixed = true,
+                (Counter::Exp, _) => {}
+            }
+        }
+        while self.vector.len() > most.vm.into() {
+            self.vector.pop_front();
+        }
+    }
+
+    /// S_WAITCNT.
+    pub fn waited(&mut self, until: Counters) {
+        while self.vector.len() > until.vm.into() {
+            self.vector.pop_front();
+        }
+        if until.lgkm == 0 {
+            self.mixed = false;
+        }
+        while !self.mixed && self.lds.len() > until.lgkm.into() {
+            self.lds.pop_front();
+        }
+    }
+
+    fn done(&self, under_way: &VecDeque<u32>) -> u32 {
+        under_way.front().map_or(self.now, |oldest| oldest - 1)
+    }
+
+    /// LDS accesses that are done.
+    pub fn lds_done(&self) -> u32 {
+        self.done(&self.lds)
+    }
+
+    /// Memory accesses that are done.
+    pub fn memory_done(&self) -> u32 {
+        self.done(&self.vector)
+    }
+
+    /// What the wave hands on at a barrier.
+    pub fn at_barrier(&self) -> Known {
+        let mut known = self.known.clone();
+        let own = self.index();
+        known.lds[own] = self.lds_done();
+        known.memory[own] = self.now;
+        known
+    }
+
+    /// What it hands on with a value that it writes: to waves of its work-group in order of issue, to others what is done.
+    pub fn hand_on(&mut self) -> Arc<Known> {
+        let own = self.index();
+        let (lds, memory) = (self.lds_done(), self.memory_done());
+        let same = |k: &&Arc<Known>| k.lds[own] == lds && k.memory[own] == memory;
+        if let Some(known) = self.handed.as_ref().filter(same) {
+            return known.clone();
+        }
+        let mut known = self.known.clone();
+        (known.lds[own], known.memory[own]) = (lds, memory);
+        self.handed.insert(Arc::new(known)).clone()
+    }
+
+    /// What another wave has handed on, with a value that it wrote at `stamp`.
+    pub fn acquire(&mut self, other: &Arc<Known>, wave: u32, stamp: u32) {
+        // A wave that polls finds the same again and again.
+        if self.acquired.as_ref().is_some_and(|(known, at)| Arc::ptr_eq(known, other) && *at == stamp) {
+            return;
+        }
+        self.acquired = Some((other.clone(), stamp));
+        if other.base == self.known.base {
+            self.known.join(other);
+            let theirs = &mut self.known.memory[(wave - other.base) as usize];
+            *theirs = (*theirs).max(stamp);
+        } else {
+            self.known.join_from_afar(other);
+        }
+        self.handed = None;
+    }
+
+    /// What all waves of the work-group know behind a barrier.
+    pub fn join(&mut self, all: &Known) {
+        self.known.join(all);
+        self.handed = None;
+    }
+
+    /// L1 forgets what it has: loads see what is known.
+    pub fn invalidate(&mut self) {
+        self.known.visible = self.known.far.clone();
+        self.handed = None;
+    }
+}

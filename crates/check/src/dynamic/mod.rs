@@ -1,0 +1,107 @@
+//! What is wrong with code, found while it runs.
+//!
+//! A [`Session`] looks on at dispatches ([`DispatchObserver`]) and gives each of them [`eyes`], which hand what waves do to the
+//! checks. A check is a file with a [`watch::Watch`] for a dispatch, and stands in one list, [`watches`]. What it finds goes to the
+//! [`book`], which keeps one report for each cause. Engines know nothing of it, and what is not asked for costs nothing.
+
+mod book;
+mod clock;
+mod eyes;
+mod freed;
+mod init;
+mod mem;
+mod path;
+mod race;
+mod scene;
+mod set;
+mod shadow;
+mod sync;
+mod undefined;
+mod watch;
+
+pub use set::{Check, Checks};
+
+use crate::hazard::Recent;
+use crate::report::Report;
+use crate::wait::Outstanding;
+use book::Book;
+use eyes::Eyes;
+use freed::Freed;
+use std::sync::{Arc, Mutex, PoisonError};
+use watch::Watch;
+use wavemill_device::observe::{DispatchObserver, Scene};
+use wavemill_wave::Observer;
+
+/// Checks what runs.
+pub struct Session {
+    checks: Checks,
+    book: Arc<Book>,
+    freed: Arc<Freed>,
+    /// Dispatches under way.
+    live: Mutex<Vec<Arc<Eyes>>>,
+}
+
+impl Session {
+    /// Looks on with some checks.
+    pub fn new(checks: Checks) -> Session {
+        Session { checks, book: Arc::default(), freed: Arc::default(), live: Mutex::default() }
+    }
+
+    /// The checks of a dispatch: every one there is stands here, and nowhere else.
+    fn watches(&self) -> Vec<Box<dyn Watch>> {
+        type Make<'a> = &'a dyn Fn() -> Box<dyn Watch>;
+        let all: [(Check, Make<'_>); 6] = [
+            (Check::Mem, &|| Box::new(mem::Mem { freed: self.freed.clone() })),
+            (Check::Init, &|| Box::new(init::Init::default())),
+            (Check::Race, &|| Box::new(race::Race::default())),
+            (Check::Sync, &|| Box::new(sync::Sync)),
+            (Check::Wait, &|| Box::new(path::Path::<Outstanding>::new(Check::Wait))),
+            (Check::Hazard, &|| Box::new(path::Path::<Recent>::new(Check::Hazard))),
+        ];
+        all.iter().filter(|(check, _)| self.checks.has(*check)).map(|(_, make)| make()).collect()
+    }
+
+    /// What was found, in its order. What still runs is taken to have been stopped.
+    pub fn finish(&self) -> Vec<Report> {
+        let live = std::mem::take(&mut *self.live.lock().unwrap_or_else(PoisonError::into_inner));
+        live.iter().for_each(|eyes| eyes.end(false));
+        self.book.take()
+    }
+
+    /// Whether a check is wanted.
+    pub fn has(&self, check: Check) -> bool {
+        self.checks.has(check)
+    }
+
+    /// Reports that are new or were counted again since this was asked last, with their numbers.
+    pub fn changed(&self) -> Vec<(usize, Report)> {
+        self.book.changed()
+    }
+
+    /// The host has allocated memory.
+    pub fn allocated(&self, address: u64, bytes: u64) {
+        self.freed.allocated(address, bytes);
+    }
+
+    /// The host has freed memory.
+    pub fn freed(&self, address: u64) {
+        self.freed.freed(address);
+    }
+}
+
+impl DispatchObserver for Session {
+    fn wave_observer(&self, scene: &Scene<'_>) -> Option<Arc<dyn Observer>> {
+        self.freed.dispatched();
+        let eyes = Arc::new(Eyes::new(scene::Scene::new(scene), self.book.clone(), self.watches()));
+        self.live.lock().unwrap_or_else(PoisonError::into_inner).push(eyes.clone());
+        Some(eyes)
+    }
+
+    fn dispatch_ended(&self, number: u64, _: u64, whole: bool) {
+        // Several GPUs may count the same.
+        let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        let over: Vec<_> = live.extract_if(.., |e| e.dispatch() == number && e.is_over(whole)).collect();
+        drop(live);
+        over.iter().for_each(|eyes| eyes.end(whole));
+    }
+}

@@ -1,0 +1,119 @@
+//! The static checks along the path that waves take: what [`crate::flow`] carries along all paths is carried along this
+//! one. Waves take the same paths again and again, so that what a step makes of a state is found out once and remembered.
+
+use super::book::{Key, Told, Who};
+use super::scene::Executed;
+use super::set::Check;
+use super::watch::{Context, GroupWatch, Watch};
+use crate::finding::Kind;
+use crate::flow::State;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use wavemill_wave::Wave;
+
+/// Where a step leads, and the findings of it.
+#[derive(Clone)]
+struct Move {
+    to: u32,
+    found: Option<Arc<Vec<(Kind, u64, u64)>>>,
+}
+
+/// The states that waves have been in.
+struct Map<S> {
+    states: Vec<S>,
+    numbers: HashMap<S, u32>,
+    moves: HashMap<(u32, u32), Move>,
+}
+
+impl<S: State> Map<S> {
+    fn new() -> Map<S> {
+        let start = S::default();
+        Map { states: vec![start.clone()], numbers: HashMap::from([(start, 0)]), moves: HashMap::new() }
+    }
+
+    fn number(&mut self, state: S) -> u32 {
+        let next = self.states.len() as u32;
+        let states = &mut self.states;
+        *self.numbers.entry(state).or_insert_with_key(|s| {
+            states.push(s.clone());
+            next
+        })
+    }
+}
+
+/// A static check of a dispatch's paths.
+pub struct Path<S> {
+    check: Check,
+    map: Arc<RwLock<Map<S>>>,
+}
+
+impl<S: State + Send + Sync + 'static> Path<S> {
+    /// The check that a state is of.
+    pub fn new(check: Check) -> Path<S> {
+        Path { check, map: Arc::new(RwLock::new(Map::new())) }
+    }
+}
+
+impl<S: State + Send + Sync + 'static> Watch for Path<S> {
+    fn group(&self, _: &Context<'_>, _: [u32; 3], waves: u32) -> Box<dyn GroupWatch> {
+        Box::new(Walk { check: self.check, map: self.map.clone(), at: vec![0; waves as usize] })
+    }
+}
+
+/// Where the waves of a work-group are.
+struct Walk<S> {
+    check: Check,
+    map: Arc<RwLock<Map<S>>>,
+    /// For each wave the number of its state.
+    at: Vec<u32>,
+}
+
+impl<S: State + Send + Sync> Walk<S> {
+    /// Finds out what a step makes of a state.
+    #[cold]
+    fn explore(&self, cx: &Context<'_>, wave: &Wave, at: &Executed, from: u32) -> Move {
+        let mut map = self.map.write().unwrap_or_else(PoisonError::into_inner);
+        let program = cx.scene.program();
+        let state = map.states[from as usize].clone();
+        let findings = state.found(&program, at.index as usize);
+        for f in &findings {
+            let key = Key { check: self.check, kind: f.kind.name(), pc: f.at, other: Some(f.other) };
+            let who = Who { wave: wave.id, lanes: 0 };
+            cx.report(key, who, 0, || Told {
+                message: f.sentence(&cx.scene.target),
+                other: "not done",
+                facts: Vec::new(),
+                mend: format!("put {} before it", f.mending(&cx.scene.target)),
+            });
+        }
+        let found = findings.iter().map(|f| (f.kind, f.at, f.other)).collect::<Vec<_>>();
+        let mut next = state;
+        next.step(&program, at.index as usize, &at.step);
+        let to = map.number(next);
+        let found = (!found.is_empty()).then(|| Arc::new(found));
+        let step = Move { to, found };
+        map.moves.insert((from, at.index), step.clone());
+        step
+    }
+
+    fn count(&self, cx: &Context<'_>, wave: &Wave, found: &[(Kind, u64, u64)]) {
+        for (kind, pc, other) in found {
+            let key = Key { check: self.check, kind: kind.name(), pc: *pc, other: Some(*other) };
+            cx.report(key, Who { wave: wave.id, lanes: 0 }, 1, Told::default);
+        }
+    }
+}
+
+impl<S: State + Send + Sync> GroupWatch for Walk<S> {
+    fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
+        let from = self.at[wave.id.wave as usize];
+        let map = self.map.read().unwrap_or_else(PoisonError::into_inner);
+        let known = map.moves.get(&(from, at.index)).cloned();
+        drop(map);
+        let step = known.unwrap_or_else(|| self.explore(cx, wave, at, from));
+        if let Some(found) = &step.found {
+            self.count(cx, wave, found);
+        }
+        self.at[wave.id.wave as usize] = step.to;
+    }
+}

@@ -1,0 +1,104 @@
+//! What the waves of a dispatch run in, kept for as long as somebody has something to say about them: the code that was
+//! executed, and where it is from.
+
+use crate::program::{Program, Step};
+use crate::report::Place;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use wavemill_asm::disasm::Disassembler;
+use wavemill_device::launch::Plan;
+use wavemill_device::memory::Allocations;
+use wavemill_device::{Loaded, fault, observe};
+use wavemill_isa::{Inst, Target};
+use wavemill_object::lines::Lines;
+use wavemill_object::read::File;
+
+/// An instruction that was executed.
+#[derive(Debug)]
+pub struct Executed {
+    /// Its place in [`Scene::program`].
+    pub index: u32,
+    /// What it is.
+    pub step: Step,
+}
+
+/// A dispatch.
+pub struct Scene {
+    /// How it was launched.
+    pub plan: Plan,
+    /// The processor.
+    pub target: Target,
+    /// The memory.
+    pub memory: Arc<Allocations>,
+    object: Arc<Loaded>,
+    lines: OnceLock<Option<Lines>>,
+    /// Instructions by address.
+    known: Mutex<HashMap<u64, Arc<Executed>>>,
+    program: RwLock<Program>,
+}
+
+impl Scene {
+    /// Takes notes of a dispatch.
+    pub fn new(scene: &observe::Scene<'_>) -> Scene {
+        let program =
+            Program { target: *scene.target, steps: Vec::new(), entries: Vec::new(), unknown: Vec::new() };
+        Scene {
+            plan: scene.plan.clone(),
+            target: *scene.target,
+            memory: scene.memory.clone(),
+            object: scene.object.clone(),
+            lines: OnceLock::new(),
+            known: Mutex::default(),
+            program: RwLock::new(program),
+        }
+    }
+
+    /// The instructions executed so far, in the order in which they first were.
+    pub fn program(&self) -> RwLockReadGuard<'_, Program> {
+        self.program.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An instruction; code that was overwritten is another one.
+    pub fn executed(&self, pc: u64, inst: &Inst) -> Arc<Executed> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&pc).filter(|e| e.step.inst.bits == inst.bits) {
+            return found.clone();
+        }
+        let mut program = self.program.write().unwrap_or_else(PoisonError::into_inner);
+        // Whoever follows the path taken sees what functions do.
+        let step =
+            Step { at: pc, inst: *inst, info: inst.info(&self.target), next: Vec::new(), calls: false };
+        let found = Arc::new(Executed { index: program.steps.len() as u32, step: step.clone() });
+        program.steps.push(step);
+        known.insert(pc, found.clone());
+        found
+    }
+
+    /// Where an instruction is from.
+    pub fn place(&self, pc: u64) -> Place {
+        let lines = self.lines.get_or_init(|| {
+            let file = File::parse(&self.object.file).ok()?;
+            Lines::read(&file).ok()?
+        });
+        let line = lines.as_ref().and_then(|l| l.find(0, pc.wrapping_sub(self.object.bias)));
+        let mut bytes = [0; 8];
+        let whole = self.memory.memory().read(pc, &mut bytes);
+        let readable = whole || self.memory.memory().read(pc, &mut bytes[..4]);
+        let mut text = Vec::new();
+        if readable {
+            Disassembler::new(self.target).one(&bytes[..if whole { 8 } else { 4 }], &mut text);
+        }
+        Place {
+            pc,
+            function: self.object.function_at(pc).map(|f| (f.name.clone(), pc - f.address)),
+            source: line.map(|l| (l.file.to_owned(), l.line)),
+            instruction: String::from_utf8_lossy(&text).trim().replace('\t', " "),
+        }
+    }
+
+    /// Instructions around an address.
+    pub fn listing(&self, pc: u64) -> Vec<(u64, String)> {
+        let lines = fault::listing(&self.target, &self.memory, &self.object, pc);
+        lines.into_iter().map(|l| (l.address, l.text)).collect()
+    }
+}

@@ -1,0 +1,10 @@
+; Only the low half of the register was written.
+; run: --grid 64 --arg zeros:u32:64
+; gpus: gfx900 gfx906 gfx908 gfx90a
+    s_load_dwordx2 s[4:5], s[0:1], 0x0
+    v_lshlrev_b32 v1, 2, v0
+    v_mov_b32_sdwa v9, v0 dst_sel:WORD_0 dst_unused:UNUSED_PRESERVE src0_sel:DWORD
+;+  v_and_b32 v9, 0xffff, v9
+    s_waitcnt lgkmcnt(0)
+    global_store_dword v1, v9, s[4:5]   ; BUG init undefined-result
+    s_endpgm

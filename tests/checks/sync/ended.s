@@ -1,0 +1,9 @@
+; The second wave leaves before the barrier.
+; run: --grid 128 --block 128
+; gpus: gfx600 gfx700 gfx803 gfx900 gfx906 gfx908 gfx90a
+    v_readfirstlane_b32 s5, v0
+    s_cmp_ge_u32 s5, 64
+    s_cbranch_scc1 out                  ;-
+    s_barrier                           ; BUG sync ended-before-barrier
+out:
+    s_endpgm
