@@ -222,7 +222,7 @@ impl Layout {
         let name = output_name(input.name);
         let flags = input.flags & !(SHF_GROUP | SHF_INFO_LINK | SHF_LINK_ORDER | SHF_COMPRESSED);
         let kind = Kind { flags, entsize: input.entsize, align: unpack::alignment(input).max(1) };
-        let merges = movable && merge::is_mergeable(flags, input.entsize, object.data(section))?;
+        let merges = movable && merge::is_mergeable(&kind, object.data(section))?;
         let id = self.sections.iter().position(|s| s.name == name).unwrap_or_else(|| {
             let relro = is_relro(name, input.ty);
             self.push(Section { relro, ..Section::made(name, input.ty, flags, 1, input.entsize) })

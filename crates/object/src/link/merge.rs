@@ -8,6 +8,9 @@ use std::collections::HashMap;
 /// Pieces are sorted by this many of their hash's upper bits.
 const SHARD_BITS: u32 = 5;
 
+/// Bytes that merged pieces may take: each is aligned, and a small section could claim any alignment.
+const MAX_MERGED: u64 = 1 << 30;
+
 /// What a mergeable section is, besides its contents: sections that agree are merged with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
@@ -26,7 +29,8 @@ impl Kind {
 }
 
 /// Can the contents of a section be taken apart and merged? The error says why they should and cannot.
-pub(super) fn is_mergeable(flags: u64, entsize: u64, data: &[u8]) -> Result<bool, String> {
+pub(super) fn is_mergeable(kind: &Kind, data: &[u8]) -> Result<bool, String> {
+    let Kind { flags, entsize, align } = *kind;
     if flags & SHF_MERGE == 0 || data.is_empty() || entsize == 0 {
         return Ok(false);
     }
@@ -41,6 +45,11 @@ pub(super) fn is_mergeable(flags: u64, entsize: u64, data: &[u8]) -> Result<bool
     }
     if flags & SHF_STRINGS != 0 && data[data.len() - entsize as usize..].iter().any(|b| *b != 0) {
         return Err("its last string does not end".into());
+    }
+    if (size / entsize).checked_mul(align.max(entsize)).is_none_or(|bytes| bytes > MAX_MERGED) {
+        return Err(format!(
+            "it is mergeable, and {size} bytes aligned to {align} each take too much memory"
+        ));
     }
     Ok(true)
 }
@@ -136,11 +145,22 @@ mod tests {
 
     #[test]
     fn what_cannot_be_merged_is_said() {
+        let is_mergeable =
+            |flags, entsize, data: &[u8]| is_mergeable(&Kind { flags, entsize, align: 1 }, data);
         assert_eq!(is_mergeable(0x32, 1, b"abc\0"), Ok(true));
         assert_eq!(is_mergeable(0x32, 0, b"abc\0"), Ok(false));
         assert_eq!(is_mergeable(0x02, 1, b"abc\0"), Ok(false));
         assert!(is_mergeable(0x32, 1, b"abc").is_err());
         assert!(is_mergeable(0x33, 1, b"abc\0").is_err());
         assert!(is_mergeable(0x12, 4, b"abc\0d").is_err());
+    }
+    #[test]
+    fn alignments_do_not_make_memory() {
+        for (align, fits) in
+            [(1, true), (4096, true), (1 << 29, false), (53_934_480_947_150_849, false), (!0, false)]
+        {
+            let kind = Kind { align, ..STRINGS };
+            assert_eq!(is_mergeable(&kind, b"one\0two\0").is_ok(), fits, "{align}");
+        }
     }
 }
