@@ -54,6 +54,8 @@ pub fn launch_line(text: &[u8], path: &Path) -> Result<Option<Run>, String> {
         ("--trace", run.trace.take().is_some()),
         ("--record", run.record.take().is_some()),
         ("--replay", run.replay.take().is_some()),
+        ("--check-report", run.checks.check_report.take().is_some()),
+        ("--suppress", !std::mem::take(&mut run.checks.suppress).is_empty()),
         // What clang may be told to load is code that runs.
         ("--cflag", !std::mem::take(&mut run.cflag).is_empty()),
         ("--memory", run.memory.take().is_some()),
