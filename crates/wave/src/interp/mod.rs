@@ -274,7 +274,7 @@ impl Exec<'_> {
     }
 
     /// Runs an instruction that is not for kernels.
-    #[inline]
+    #[inline(always)] // a call, and its result in memory, cost scalar code a tenth
     fn single(&mut self, block: &Block, i: usize) -> Option<Next> {
         let inst = &block.insts[i];
         let flow = match inst.run {
