@@ -155,26 +155,11 @@ impl Allocations {
         usage: Use,
         name: impl Into<String>,
     ) -> Result<Region, MemoryError> {
-        let name = name.into();
-        let region = self.map(len, &name)?;
-        region.announce(0, len.max(1), true, usage, &name)?;
-        Ok(region)
+        self.allocate_for(false, len, usage, name)
     }
 
-    /// The same below 4 GiB, for kernels whose pointers have 32 bits. Waves see it at another address than the host.
-    pub fn allocate_low(
-        self: &Arc<Self>,
-        len: u64,
-        usage: Use,
-        name: impl Into<String>,
-    ) -> Result<Region, MemoryError> {
-        let name = name.into();
-        let region = self.map_low(len, &name)?;
-        region.announce(0, len.max(1), true, usage, &name)?;
-        Ok(region)
-    }
-
-    /// Memory for a kernel: below 4 GiB when its pointers have 32 bits.
+    /// The same for a kernel: below 4 GiB when its pointers have 32 bits, where waves see it at another address than the
+    /// host.
     pub fn allocate_for(
         self: &Arc<Self>,
         narrow: bool,
@@ -182,7 +167,10 @@ impl Allocations {
         usage: Use,
         name: impl Into<String>,
     ) -> Result<Region, MemoryError> {
-        if narrow { self.allocate_low(len, usage, name) } else { self.allocate(len, usage, name) }
+        let name = name.into();
+        let region = if narrow { self.map_low(len, &name) } else { self.map(len, &name) }?;
+        region.announce(0, len.max(1), true, usage, &name)?;
+        Ok(region)
     }
 
     /// Memory that waves do not see until parts of it are announced.

@@ -59,31 +59,7 @@ macro_rules! apply {
         Result { value: value.0, dwords: 2, mask: mask.0 }
     }};
 }
-apply! {
-    w_w(w 0) w;
-    ww_w(w 0, w 1) w;
-    www_w(w 0, w 1, w 2) w;
-    wwi_w(w 0, w 1, i 2) w;
-    wwm_w(w 0, w 1, m 2) w;
-    wwwm_w(w 0, w 1, w 2, m 3) w;
-    ww_wm(w 0, w 1) wm;
-    wwm_wm(w 0, w 1, m 2) wm;
-    www_wm(w 0, w 1, w 2) wm;
-    ww_m(w 0, w 1) m;
-    l_w(l 0) w;
-    w_l(w 0) l;
-    l_l(l 0) l;
-    ll_l(l 0, l 1) l;
-    lll_l(l 0, l 1, l 2) l;
-    lllm_l(l 0, l 1, l 2, m 3) l;
-    lll_lm(l 0, l 1, l 2) lm;
-    wl_l(w 0, l 1) l;
-    lw_l(l 0, w 1) l;
-    lwl_l(l 0, w 1, l 2) l;
-    wwl_lm(w 0, w 1, l 2) lm;
-    ll_m(l 0, l 1) m;
-    lw_m(l 0, w 1) m;
-}
+wavemill_sem::for_each_shape!(apply);
 
 /// A source of a lane with its modifiers; `from` is the lane that a VGPR is read in, none reads zero.
 fn source(inst: &Inst, i: usize, from: Option<u32>, run: &mut Running<'_>) -> u64 {

@@ -203,13 +203,13 @@ impl Exec<'_> {
         };
         if span.consecutive && bytes == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
             // SAFETY: all bytes between the first and the last are checked.
-            return unsafe { self.consecutive(inst, write, p) };
+            return unsafe { self.consecutive(inst, write, p, 0) };
         }
         let offsets = self.run.wave.vgprs[address as usize].0;
         // Offsets count from the base, which may lie outside the allocation.
         let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &offsets, exec };
         // SAFETY: all bytes between the first and the last are checked.
-        unsafe { self.transfer(inst, access, all) }
+        unsafe { self.transfer(inst, access, all, 0) }
     }
 
     /// A load, store or atomic in a buffer or in private memory. False: not done.
@@ -294,8 +294,8 @@ impl Exec<'_> {
             // SAFETY: all bytes between the first and the last are checked.
             let done = unsafe {
                 match span.consecutive && step == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
-                    true => self.consecutive_at(inst, write, p, i as u16),
-                    false => self.transfer_at(inst, part, all, i as u16),
+                    true => self.consecutive(inst, write, p, i as u16),
+                    false => self.transfer(inst, part, all, i as u16),
                 }
             };
             if !done {
@@ -385,7 +385,7 @@ impl Exec<'_> {
         if span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0 && !access.is_atomic() {
             let write = access.writes();
             // SAFETY: all bytes are below the limit.
-            return unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize)) };
+            return unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize), 0) };
         }
         let offsets = self.run.wave.vgprs[address as usize].0;
         let mode = self.mode;
@@ -406,7 +406,7 @@ impl Exec<'_> {
                         Move { base, offsets: &offsets, exec },
                     )
                 }
-                _ => self.transfer(inst, access, Move { base, offsets: &offsets, exec }),
+                _ => self.transfer(inst, access, Move { base, offsets: &offsets, exec }, 0),
             }
         }
     }
@@ -477,22 +477,12 @@ impl Exec<'_> {
         unsafe { self.kernels.span(low, high, exec, step) }
     }
 
-    /// Between 64 aligned dwords of memory and an instruction's data register. False: not done.
+    /// Between 64 aligned dwords of memory and one of an instruction's data registers. False: not done.
     ///
     /// # Safety
     /// The dwords must be checked.
     #[inline(always)]
-    unsafe fn consecutive(&mut self, inst: &Inst, write: bool, p: *mut u8) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { self.consecutive_at(inst, write, p, 0) }
-    }
-
-    /// The same of one of its data registers.
-    ///
-    /// # Safety
-    /// The dwords must be checked.
-    #[inline(always)]
-    unsafe fn consecutive_at(&mut self, inst: &Inst, write: bool, p: *mut u8, number: u16) -> bool {
+    unsafe fn consecutive(&mut self, inst: &Inst, write: bool, p: *mut u8, number: u16) -> bool {
         let file = self.run.wave.vgprs.as_mut_ptr();
         // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
         unsafe {
@@ -509,22 +499,12 @@ impl Exec<'_> {
         true
     }
 
-    /// Between memory and an instruction's data registers.
+    /// Between memory and an instruction's data registers, from one of them on. False: not done.
     ///
     /// # Safety
     /// What active lanes access must be checked.
     #[inline(always)]
-    unsafe fn transfer(&mut self, inst: &Inst, access: Access, lanes: Move) -> bool {
-        // SAFETY: the caller's promise.
-        unsafe { self.transfer_at(inst, access, lanes, 0) }
-    }
-
-    /// The same, from one of its data registers on.
-    ///
-    /// # Safety
-    /// What active lanes access must be checked.
-    #[inline(always)]
-    unsafe fn transfer_at(&mut self, inst: &Inst, access: Access, lanes: Move, number: u16) -> bool {
+    unsafe fn transfer(&mut self, inst: &Inst, access: Access, lanes: Move, number: u16) -> bool {
         let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
         // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
         unsafe {
