@@ -5,13 +5,15 @@
 //! work-group. They come in the order in which they were made. Calls of the host's threads come one after the other, too.
 //! So what the GPUs do, and when, depends on these calls alone; a [`Log`] of them is a record of the whole run.
 //!
-//! Nothing of this is on unless [`activate`] is called. What the program does between its calls is its own: a thread that
-//! waits for memory to change without calling anybody waits for as long as nobody else calls.
+//! Nothing of this is on unless [`activate`] is called. What the program does between its calls is its own. It may wait for
+//! the GPUs without a call, for a lock that a handler opens or by looking at memory: when it does nothing, or nothing but
+//! look, a thread of ours lets them go on ([`Idle`]), as one more caller that the record knows.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use wavemill_device::record::Log;
 
@@ -22,12 +24,19 @@ const ROUNDS: u32 = 1000;
 const RUNAWAY: Duration = Duration::from_millis(500);
 /// How long threads sleep before they look again.
 const NAP: Duration = Duration::from_millis(20);
+/// A program whose threads all sleep, and have made no call for so long, waits.
+const ASLEEP: Duration = Duration::from_millis(40);
+/// A program that makes no call for so long, though its threads run, may be waiting for memory to change.
+const SILENT: Duration = Duration::from_secs(1);
+/// The line of the record for the GPUs going on without a call.
+const IDLE: &str = "idle";
 /// A call whose turn does not come for so long, by the record, will not come.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 static CHANGED: Condvar = Condvar::new();
 static SHARED: Mutex<Shared> = Mutex::new(Shared::new(0));
+static IDLE_THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
 struct Shared {
     actors: BTreeSet<u64>,
@@ -92,6 +101,11 @@ pub fn activate(log: Option<Arc<Log>>) {
     let mut shared = lock();
     *shared = Shared { log, ..Shared::new(shared.epoch + 1) };
     ACTIVE.store(true, Ordering::SeqCst);
+    drop(shared);
+    let watch = || Idle::new().watch();
+    // Without the thread, programs that wait without a call wait for ever; all others are the same.
+    let thread = std::thread::Builder::new().name("wavemill idle".into()).spawn(watch).ok();
+    *IDLE_THREAD.lock().unwrap_or_else(PoisonError::into_inner) = thread;
 }
 
 /// Whether things happen one after the other.
@@ -105,6 +119,11 @@ pub(crate) fn deactivate() {
     ACTIVE.store(false, Ordering::SeqCst);
     lock().log = None;
     CHANGED.notify_all();
+    let thread = IDLE_THREAD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(thread) = thread {
+        // It ends at its next look, and must not outlive the library.
+        let _ = thread.join();
+    }
 }
 
 /// A thread of ours that takes turns; made by whoever makes the thread, so that the order is the same every time.
@@ -290,4 +309,74 @@ pub(crate) fn wait() {
         }
         enter("waits");
     }
+}
+
+/// Lets the GPUs go on while the program waits for them without a call. What the program does before it waits, it must have
+/// done before they go on, also when a record is repeated; so the pause is the same then.
+struct Idle {
+    /// Calls that had ended when it last looked.
+    served: u64,
+    /// Since when there was no other.
+    since: Instant,
+    /// How often in a row nobody had anything to do; the pauses grow with it.
+    vain: u32,
+}
+
+impl Idle {
+    fn new() -> Idle {
+        Idle { served: 0, since: Instant::now(), vain: 0 }
+    }
+
+    fn watch(mut self) {
+        let mut shared = lock();
+        while active() {
+            shared = sleep(shared);
+            if shared.serving != self.served || shared.calling {
+                self = Idle { served: shared.serving, ..Idle::new() };
+            }
+            let due = match shared.log.as_ref().filter(|l| l.replays()) {
+                Some(log) => log.goes_on_with(IDLE) && !shared.calling,
+                // Nobody is in a call or waits for one.
+                None => !shared.calling && shared.serving == shared.ticket,
+            };
+            if due && self.waited() && active() {
+                self.turn(shared);
+                shared = lock();
+            }
+        }
+    }
+
+    fn waited(&self) -> bool {
+        let elapsed = self.since.elapsed();
+        let pause = 1 << self.vain.min(5);
+        elapsed > SILENT * pause || elapsed > ASLEEP * pause && others_sleep()
+    }
+
+    fn turn(&mut self, mut shared: MutexGuard<'static, Shared>) {
+        shared.calling = true;
+        // Calls of the program go on behind this one. While a record is repeated, some may wait already.
+        shared.ticket += 1;
+        let log = shared.log.clone();
+        drop(shared);
+        if let Some(log) = log {
+            let _ = log.note(IDLE);
+        }
+        DEPTH.set(1);
+        let worked = pump();
+        DEPTH.set(0);
+        leave();
+        let vain = if worked { 0 } else { self.vain + 1 };
+        *self = Idle { served: lock().serving, since: Instant::now(), vain };
+    }
+}
+
+/// Whether all other threads of this process sleep; false where the system does not tell.
+fn others_sleep() -> bool {
+    let me = rustix::thread::gettid().as_raw_nonzero().to_string();
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return false };
+    let others = tasks.flatten().filter(|t| t.file_name().to_str() != Some(&me));
+    // The state is a letter after the name, which may hold anything but ends with the last parenthesis (proc(5)).
+    let sleeps = |stat: String| stat.rsplit_once(')').is_some_and(|(_, rest)| rest.starts_with(" S"));
+    // A thread that has just ended is not there.
+    others.filter_map(|t| std::fs::read_to_string(t.path().join("stat")).ok()).all(sleeps)
 }
