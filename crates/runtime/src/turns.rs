@@ -10,7 +10,7 @@
 //! look, a thread of ours lets them go on ([`Idle`]), as one more caller that the record knows.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -19,6 +19,8 @@ use wavemill_device::record::Log;
 
 /// Rounds of all actors in one call, at most: a kernel that waits for the host must not keep the host from going on.
 const ROUNDS: u32 = 1000;
+/// While some work, the others have a look only in every so many rounds.
+const LOOK_AGAIN: u32 = 16;
 /// An actor that does not rest for so long waits for something outside, perhaps a lock of the program's: its turn goes on
 /// beside the host.
 const RUNAWAY: Duration = Duration::from_millis(500);
@@ -34,12 +36,16 @@ const IDLE: &str = "idle";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 static ACTIVE: AtomicBool = AtomicBool::new(false);
-static CHANGED: Condvar = Condvar::new();
+/// A turn has ended.
+static TURN_ENDED: Condvar = Condvar::new();
+/// A call has ended.
+static CALL_ENDED: Condvar = Condvar::new();
 static SHARED: Mutex<Shared> = Mutex::new(Shared::new(0));
 static IDLE_THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
 struct Shared {
-    actors: BTreeSet<u64>,
+    /// What each actor sleeps on.
+    actors: BTreeMap<u64, Arc<Condvar>>,
     next_actor: u64,
     /// The actor whose turn it is.
     turn: Option<u64>,
@@ -60,7 +66,7 @@ struct Shared {
 impl Shared {
     const fn new(epoch: u64) -> Shared {
         Shared {
-            actors: BTreeSet::new(),
+            actors: BTreeMap::new(),
             next_actor: 0,
             turn: None,
             worked: false,
@@ -92,8 +98,8 @@ fn lock() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn sleep(shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Shared> {
-    CHANGED.wait_timeout(shared, NAP).unwrap_or_else(PoisonError::into_inner).0
+fn sleep(on: &Condvar, shared: MutexGuard<'static, Shared>) -> MutexGuard<'static, Shared> {
+    on.wait_timeout(shared, NAP).unwrap_or_else(PoisonError::into_inner).0
 }
 
 /// From now on things happen one after the other, and are recorded if there is a log.
@@ -117,8 +123,12 @@ pub fn active() -> bool {
 /// The end: whoever waits goes on.
 pub(crate) fn deactivate() {
     ACTIVE.store(false, Ordering::SeqCst);
-    lock().log = None;
-    CHANGED.notify_all();
+    let mut shared = lock();
+    shared.log = None;
+    shared.actors.values().for_each(|a| a.notify_all());
+    drop(shared);
+    TURN_ENDED.notify_all();
+    CALL_ENDED.notify_all();
     let thread = IDLE_THREAD.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(thread) = thread {
         // It ends at its next look, and must not outlive the library.
@@ -137,7 +147,7 @@ pub(crate) fn actor() -> Actor {
     let mut shared = lock();
     let id = shared.next_actor;
     shared.next_actor += 1;
-    shared.actors.insert(id);
+    shared.actors.insert(id, Arc::new(Condvar::new()));
     Actor(Some(id))
 }
 
@@ -161,7 +171,7 @@ impl Drop for Actor {
                 shared.worked = true;
             }
             drop(shared);
-            CHANGED.notify_all();
+            TURN_ENDED.notify_all();
         }
     }
 }
@@ -174,15 +184,16 @@ pub(crate) fn rest(worked: bool, over: impl Fn() -> bool) -> bool {
     if shared.turn == Some(id) {
         shared.turn = None;
         shared.worked |= worked;
-        CHANGED.notify_all();
+        TURN_ENDED.notify_all();
     }
     await_turn(shared, id, over);
     true
 }
 
 fn await_turn(mut shared: MutexGuard<'static, Shared>, id: u64, over: impl Fn() -> bool) {
+    let Some(turn) = shared.actors.get(&id).cloned() else { return };
     while shared.turn != Some(id) && active() && !over() {
-        shared = sleep(shared);
+        shared = sleep(&turn, shared);
     }
 }
 
@@ -192,34 +203,44 @@ pub fn pump() -> bool {
     if !active() || ACTOR.get().is_some() || DEPTH.get() == 0 {
         return false;
     }
-    let mut any = false;
-    let mut rounds = 0;
+    let (mut any, mut rounds) = (false, 0);
+    // Who had nothing to do in the last turn; whether everybody has one in this round.
+    let (mut resting, mut everybody) = (BTreeSet::new(), true);
     'all: while rounds < ROUNDS {
         rounds += 1;
         let mut worked = false;
         let mut shared = lock();
-        let actors: Vec<u64> = shared.actors.iter().copied().collect();
+        let mut actors: Vec<u64> = shared.actors.keys().copied().collect();
+        actors.retain(|id| everybody || !resting.contains(id));
         for id in actors {
             let began = Instant::now();
             // One may still be at what it began in an earlier call.
-            if shared.turn.is_none() && shared.actors.contains(&id) {
+            if shared.turn.is_none()
+                && let Some(turn) = shared.actors.get(&id).cloned()
+            {
                 shared.turn = Some(id);
                 shared.worked = false;
-                CHANGED.notify_all();
+                turn.notify_all();
             }
             while shared.turn.is_some() && active() {
                 if began.elapsed() > RUNAWAY {
                     break 'all;
                 }
-                shared = sleep(shared);
+                shared = sleep(&TURN_ENDED, shared);
             }
             worked |= shared.worked;
+            if shared.worked {
+                resting.remove(&id);
+            } else {
+                resting.insert(id);
+            }
         }
         drop(shared);
         any |= worked;
-        if !worked {
+        if everybody && !worked {
             break;
         }
+        everybody = !worked || rounds % LOOK_AGAIN == 0;
     }
     let log = lock().log.clone();
     if let Some(log) = log.filter(|_| any) {
@@ -265,7 +286,7 @@ fn enter(name: &str) {
         if !shared.calling && (ready || late) || !active() {
             break;
         }
-        shared = sleep(shared);
+        shared = sleep(&CALL_ENDED, shared);
     }
     shared.calling = true;
     let thread = shared.thread().unwrap_or(shared.threads);
@@ -285,7 +306,7 @@ fn leave() {
     shared.calling = false;
     shared.serving += 1;
     drop(shared);
-    CHANGED.notify_all();
+    CALL_ENDED.notify_all();
 }
 
 impl Drop for Call {
@@ -328,9 +349,9 @@ impl Idle {
     }
 
     fn watch(mut self) {
-        let mut shared = lock();
         while active() {
-            shared = sleep(shared);
+            std::thread::sleep(NAP);
+            let shared = lock();
             if shared.serving != self.served || shared.calling {
                 self = Idle { served: shared.serving, ..Idle::new() };
             }
@@ -341,7 +362,6 @@ impl Idle {
             };
             if due && self.waited() && active() {
                 self.turn(shared);
-                shared = lock();
             }
         }
     }
