@@ -83,7 +83,7 @@ pub fn known(files: &[PathBuf]) -> Result<Suppressions, String> {
     let mut known = Suppressions::default();
     for path in files {
         let shown = path.display();
-        let text = std::fs::read_to_string(path).map_err(|e| format!("{shown}: {e}"))?;
+        let text = crate::input::text(path)?;
         known.parse(&text).map_err(|(line, message)| format!("{shown}:{line}: {message}"))?;
     }
     Ok(known)

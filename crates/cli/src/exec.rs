@@ -214,8 +214,8 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         command.env("WAVEMILL_RECORD", absolute(file)?);
     }
     if let Some(file) = &args.replay {
-        let text = std::fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
-        Log::replay(&text, Box::new(|_| {})).map_err(|e| format!("{}: {e}", file.display()))?;
+        let text = crate::input::text(file)?;
+        Log::replay(text, Box::new(|_| {})).map_err(|e| format!("{}: {e}", file.display()))?;
         command.env("WAVEMILL_REPLAY", absolute(file)?);
     }
     if let (Some((checks, _)), Some(file)) = (&checking, &findings) {

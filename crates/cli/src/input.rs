@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::ops::Deref;
+use std::path::Path;
 use wavemill_object::bundle::{CodeObject, code_objects};
 use wavemill_object::read;
 use wavemill_object::target_id::{Setting, TargetId};
@@ -57,6 +58,18 @@ pub fn open_within(name: &str, most: u64) -> Result<Bytes, String> {
     // guard; every parser here takes any bytes, and a cut file ends the program with a signal, not with wrong access.
     let map = unsafe { memmap2::MmapOptions::new().map_copy_read_only(&file) };
     map.map(Bytes::Mapped).map_err(in_file)
+}
+
+/// Bytes of text that options name: records and suppressions of the longest runs have less.
+const MOST_TEXT: u64 = 1 << 30;
+
+/// The text of a file that an option names.
+pub fn text(path: &Path) -> Result<String, String> {
+    let name = path.display().to_string();
+    let in_file = |e: std::io::Error| format!("{name}: {e}");
+    let mut text = String::new();
+    File::open(path).map_err(in_file)?.take(MOST_TEXT + 1).read_to_string(&mut text).map_err(in_file)?;
+    within(&name, text.len() as u64, MOST_TEXT).map(|()| text)
 }
 
 fn within(name: &str, size: u64, most: u64) -> Result<(), String> {

@@ -5,6 +5,8 @@ mod bare;
 mod expect;
 mod fit;
 mod handler;
+#[cfg(test)]
+mod hostile;
 mod image;
 mod kind;
 mod npy;
@@ -642,8 +644,8 @@ fn log(run: &Run) -> Result<Option<Arc<Log>>, String> {
             Log::record(Box::new(std::io::BufWriter::new(file))).map_err(|e| shown(path, &e))?
         }
         (None, Some(path)) => {
-            let text = std::fs::read_to_string(path).map_err(|e| shown(path, &e))?;
-            Log::replay(&text, Box::new(|_| {})).map_err(|e| shown(path, &e))?
+            let text = crate::input::text(path)?;
+            Log::replay(text, Box::new(|_| {})).map_err(|e| shown(path, &e))?
         }
         (None, None) => return Ok(None),
     };

@@ -43,6 +43,7 @@ pub mod run;
 mod scan;
 pub mod schedule;
 mod sync;
+pub mod terminal;
 pub mod trace;
 pub mod traps;
 

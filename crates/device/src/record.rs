@@ -2,13 +2,29 @@
 //!
 //! A record is text, an event a line. [`Log::note`] says what happens now; when a record is repeated, it is an error if the
 //! record has something else there. [`Log::is_next`] is for what happens on several threads, of which one must come first.
+//!
+//! A record may come from anywhere: it takes as much memory as its text, is only compared, and lines of it in messages are cut
+//! and have no control characters.
 
+use crate::terminal::visible;
 use std::fmt;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The first line of every record.
 const HEADER: &str = "wavemill record 1";
+
+/// Characters of a line that are shown.
+const SHOWN: usize = 200;
+
+/// A line of a record, for messages.
+fn shown(line: &str) -> String {
+    let mut text: String = line.chars().take(SHOWN).collect();
+    if text.len() < line.len() {
+        text.push('…');
+    }
+    String::from_utf8_lossy(&visible(text.as_bytes())).into_owned()
+}
 
 /// What happens is not what the record says.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,7 +40,26 @@ impl std::error::Error for Mismatch {}
 
 enum Mode {
     Record(Box<dyn Write + Send>),
-    Replay(Vec<String>),
+    Replay(Events),
+}
+
+/// The events of a record, and where the next one begins.
+struct Events {
+    text: String,
+    next: usize,
+}
+
+impl Events {
+    /// The event that comes next.
+    fn peek(&self) -> Option<&str> {
+        self.text[self.next..].lines().next()
+    }
+
+    /// It has come.
+    fn pass(&mut self) {
+        let rest = &self.text[self.next..];
+        self.next += rest.find('\n').map_or(rest.len(), |end| end + 1);
+    }
 }
 
 struct State {
@@ -56,16 +91,18 @@ impl Log {
     }
 
     /// Repeats a record.
-    pub fn replay(text: &str, on_mismatch: OnMismatch) -> Result<Log, String> {
-        let mut lines = text.lines();
-        match lines.next() {
+    pub fn replay(text: String, on_mismatch: OnMismatch) -> Result<Log, String> {
+        let mut events = Events { text, next: 0 };
+        match events.peek() {
             Some(HEADER) => {}
             Some(other) => {
+                let other = shown(other);
                 return Err(format!("line 1: `{other}` is not `{HEADER}`, with which records begin"));
             }
             None => return Err("it is empty, not even a record of nothing".into()),
         }
-        Ok(Log::new(Mode::Replay(lines.map(str::to_owned).collect()), on_mismatch))
+        events.pass();
+        Ok(Log::new(Mode::Replay(events), on_mismatch))
     }
 
     /// A record is repeated.
@@ -91,7 +128,7 @@ impl Log {
         let state = self.lock();
         match &state.mode {
             Mode::Record(_) => true,
-            Mode::Replay(lines) => state.failed.is_some() || lines.get(state.at).is_none_or(|l| l == event),
+            Mode::Replay(events) => state.failed.is_some() || events.peek().is_none_or(|l| l == event),
         }
     }
 
@@ -100,20 +137,26 @@ impl Log {
         let state = self.lock();
         match &state.mode {
             Mode::Record(_) => false,
-            Mode::Replay(lines) => lines.get(state.at).is_some_and(|l| l.starts_with(beginning)),
+            Mode::Replay(events) => events.peek().is_some_and(|l| l.starts_with(beginning)),
         }
     }
 
     /// Nothing more happens: an error when the record goes on.
     pub fn finish(&self) -> Result<(), Mismatch> {
         let state = self.lock();
+        if let Some(mismatch) = &state.failed {
+            return Err(mismatch.clone());
+        }
         match &state.mode {
-            Mode::Replay(lines) if state.at < lines.len() => Err(Mismatch(format!(
-                "line {}: the record goes on with `{}`, the run has ended",
-                state.at + 2,
-                lines[state.at]
-            ))),
-            _ => state.failed.clone().map_or(Ok(()), Err),
+            Mode::Record(_) => Ok(()),
+            Mode::Replay(events) => match events.peek() {
+                None => Ok(()),
+                Some(line) => Err(Mismatch(format!(
+                    "line {}: the record goes on with `{}`, the run has ended",
+                    state.at + 2,
+                    shown(line)
+                ))),
+            },
         }
     }
 }
@@ -128,10 +171,14 @@ impl State {
                 let written = out.write_all(format!("{event}\n").as_bytes());
                 written.map_err(|e| format!("the record cannot be written: {e}"))
             }
-            Mode::Replay(lines) => match lines.get(self.at) {
-                Some(line) if line == event => Ok(()),
+            Mode::Replay(events) => match events.peek() {
+                Some(line) if line == event => {
+                    events.pass();
+                    Ok(())
+                }
                 // The header is line 1.
                 Some(line) => {
+                    let line = shown(line);
                     Err(format!("line {}: the record says `{line}`, this run does `{event}`", self.at + 2))
                 }
                 None => Err(format!("the record ends after line {}, this run does `{event}`", self.at + 1)),
@@ -151,7 +198,7 @@ mod tests {
     use super::*;
 
     fn replay(text: &str) -> Log {
-        Log::replay(text, Box::new(|_| {})).unwrap()
+        Log::replay(text.to_owned(), Box::new(|_| {})).unwrap()
     }
 
     #[test]
@@ -165,8 +212,24 @@ mod tests {
         assert_eq!(log.note("b 1"), Err(wrong), "there is no way back");
         let log = replay("wavemill record 1\n");
         assert_eq!(log.note("x").unwrap_err().0, "the record ends after line 1, this run does `x`");
-        assert!(
-            Log::replay("something", Box::new(|_| {})).is_err() && Log::replay("", Box::new(|_| {})).is_err()
-        );
+        let refused = |text: &str| Log::replay(text.to_owned(), Box::new(|_| {})).is_err();
+        assert!(refused("something") && refused(""));
+    }
+
+    /// A record of a stranger: whatever is in it, messages are short and command no terminal.
+    #[test]
+    fn any_record() {
+        let told = |text: String| Log::replay(text, Box::new(|_| {})).err().unwrap_or_default();
+        let first = told(format!("\x1b]0;owned\x07{}", "x".repeat(1 << 20)));
+        assert!(first.starts_with("line 1: `\\x1b]0;owned\\x07xxx") && first.len() < 500, "{first}");
+        let log = replay(&format!("wavemill record 1\n\x1b[2J{}\n", "é".repeat(1 << 20)));
+        assert!(!log.is_next("a"));
+        for wrong in [log.note("a").unwrap_err().0, log.finish().unwrap_err().0] {
+            assert!(wrong.starts_with("line 2: the record says `\\x1b[2Jéé") && wrong.len() < 900, "{wrong}");
+        }
+        let log = replay("wavemill record 1\r\n\r\n\0\n");
+        assert_eq!(log.note(""), Ok(()));
+        let left = log.finish().unwrap_err().0;
+        assert_eq!(left, "line 3: the record goes on with `\\x00`, the run has ended");
     }
 }

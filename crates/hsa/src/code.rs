@@ -78,7 +78,7 @@ fn load(runtime: &Runtime, handle: ExecutableHandle, agent: Agent, source: &Sour
     let place = (source.address, source.bytes.len() as u64);
     executable.load(gpu, &name, &source.bytes, place).map_err(|e| {
         // The status does not say why; most programs show nothing else.
-        eprintln!("wavemill: a code object cannot be loaded: {e}");
+        wavemill_device::terminal::message(format_args!("a code object cannot be loaded: {e}"));
         match e.kind {
             LoadErrorKind::Undefined => Status::ERROR_VARIABLE_UNDEFINED,
             LoadErrorKind::Target => Status::ERROR_INCOMPATIBLE_ARGUMENTS,

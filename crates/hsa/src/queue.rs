@@ -9,6 +9,7 @@ use std::sync::{Arc, PoisonError};
 use wavemill_device::dispatch::DispatchErrorKind;
 use wavemill_device::fault::Report;
 use wavemill_device::schedule::Cause;
+use wavemill_device::terminal;
 use wavemill_runtime::packet::QueueError;
 use wavemill_runtime::processor::QueueRequest;
 use wavemill_runtime::queue::{MAX_SIZE, QueueRef};
@@ -54,9 +55,9 @@ type ErrorCallback = Option<extern "C" fn(Status, *mut c_void, Data)>;
 /// program would wait forever.
 fn report(at: QueueRef, error: &QueueError, callback: ErrorCallback, data: Data) {
     match error {
-        QueueError::Packet(text) => eprintln!("wavemill: {text}"),
-        QueueError::Dispatch(e) => eprintln!("wavemill: {e}"),
-        QueueError::Fault(report) => eprint!("{report}"),
+        QueueError::Packet(text) => terminal::message(text),
+        QueueError::Dispatch(e) => terminal::message(e),
+        QueueError::Fault(report) => terminal::report(&report.to_string()),
     }
     let told = crate::amd::event::memory_fault(at, error);
     match callback {

@@ -189,7 +189,7 @@ pub fn shut_down() -> Result {
 impl Runtime {
     fn new() -> Result<Runtime> {
         let setup = environment::setup().map_err(|message| {
-            eprintln!("wavemill: {message}");
+            wavemill_device::terminal::message(message);
             Status::ERROR_OUT_OF_RESOURCES
         })?;
         Ok(Runtime {

@@ -15,6 +15,7 @@ use wavemill_console::services::Services;
 use wavemill_device::aql::DispatchPacket;
 use wavemill_device::kernarg::{self, Hidden, Value};
 use wavemill_device::run::{Services as _, Sizes};
+use wavemill_device::terminal;
 use wavemill_device::{Device as Gpu, Kernel as DeviceKernel};
 use wavemill_runtime::packet::QueueError;
 
@@ -127,8 +128,9 @@ impl Launch {
         let (code, own) = kernel.on(&queue.device).ok_or(Code::INVALID_PROGRAM_EXECUTABLE)?;
         let args: Option<Vec<Arg>> = kernel.args().iter().cloned().collect();
         let args = args.ok_or(Code::INVALID_KERNEL_ARGS)?;
-        let offset = grid.offset()?;
+        // Checked first: how many dimensions there are says how much of the others is read.
         let Some(sizes) = grid.sizes(own, code.uniform)? else { return Ok(None) };
+        let offset = grid.offset()?;
         let values = args.iter().map(|a| value(a, queue)).collect::<Result<Vec<Value>>>()?;
         let local = |a: &Arg| if let Arg::Local(n) = a { u64::from(*n) } else { 0 };
         if u64::from(own.setup.group_bytes) + args.iter().map(local).sum::<u64>() > LOCAL_BYTES {
@@ -142,7 +144,7 @@ impl Launch {
         let device = &queue.device.gpu.device;
         let Sizes { dimensions, grid, group } = self.sizes;
         let services = Services::new(device, &self.kernel, &self.sizes, &printer()).map_err(|message| {
-            eprintln!("wavemill: {message}");
+            terminal::message(message);
             Code::OUT_OF_RESOURCES
         })?;
         let mut hidden =
@@ -151,7 +153,7 @@ impl Launch {
         services.hidden(&mut hidden);
         let block = kernarg::build(&self.kernel, &self.values, &hidden, self.kernel.setup.group_bytes);
         let block = block.map_err(|e| {
-            eprintln!("wavemill: kernel {}: {e}", self.kernel.name);
+            terminal::message(format_args!("kernel {}: {e}", self.kernel.name));
             Code::INVALID_KERNEL_ARGS
         })?;
         // Compilers load a few bytes beyond the arguments.
@@ -178,7 +180,7 @@ impl Launch {
                 QueueError::Dispatch(e) => format!("wavemill: {e}\n"),
                 QueueError::Fault(report) => report.to_string(),
             };
-            eprint!("{text}");
+            terminal::report(&text);
             queue.context.tell(&text);
             Code::OUT_OF_RESOURCES
         })
@@ -195,7 +197,7 @@ fn printer() -> Printer {
             let _ = out.write_all(text).and_then(|()| out.flush());
         }
         Stream::Err => _ = std::io::stderr().write_all(text),
-        Stream::Note => eprintln!("wavemill: {}", String::from_utf8_lossy(text)),
+        Stream::Note => terminal::message(String::from_utf8_lossy(text)),
     })
 }
 
@@ -271,7 +273,7 @@ api! {
         let mut held = Vec::new();
         for (mem, place) in mems.list(count as usize)?.into_iter().zip(places.list(count as usize)?) {
             let mem = handle::get(mem)?;
-            let at = place.checked_sub(args.address()).map(|n| n as usize).filter(|n| n + 8 <= size);
+            let at = place.checked_sub(args.address()).map(|n| n as usize).filter(|n| n.checked_add(8).is_some_and(|end| end <= size));
             let at = at.ok_or(Code::INVALID_VALUE)?;
             block[at..at + 8].copy_from_slice(&mem.storage.host.to_le_bytes());
             held.push(mem);

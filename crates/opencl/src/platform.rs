@@ -40,7 +40,7 @@ pub fn platform() -> Result<&'static Arc<Platform>> {
         match environment::setup() {
             Ok(setup) => Some(handle::create(|slot| Platform { slot, system: System::new(setup) })),
             Err(message) => {
-                eprintln!("wavemill: {message}");
+                wavemill_device::terminal::message(message);
                 None
             }
         }

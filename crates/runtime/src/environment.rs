@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wavemill_check::{Checks, Session};
 use wavemill_device::record::{Log, Mismatch};
+use wavemill_device::terminal::message;
 use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_wave::Bounds;
 
@@ -142,8 +143,8 @@ fn replay(path: &str) -> Result<Arc<Log>, String> {
     let text = std::fs::read_to_string(path).map_err(|e| e.to_string())?;
     let name = path.to_owned();
     let on_mismatch = Box::new(move |mismatch: &Mismatch| {
-        eprintln!("wavemill: the run differs from its record: {name}: {mismatch}");
+        message(format_args!("the run differs from its record: {name}: {mismatch}"));
         fork::quit(5)
     });
-    Ok(Arc::new(Log::replay(&text, on_mismatch)?))
+    Ok(Arc::new(Log::replay(text, on_mismatch)?))
 }

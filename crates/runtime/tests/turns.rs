@@ -159,7 +159,7 @@ fn the_same_every_time() {
     assert!(text.lines().filter(|l| l.starts_with("wave 0 ")).count() > 100, "the first spins\n{text}");
     assert!(text.lines().any(|l| l == "idle"), "it ends while nobody calls\n{text}");
     for _ in 0..3 {
-        let log = Arc::new(Log::replay(&text, Box::new(|m| panic!("{m}"))).unwrap());
+        let log = Arc::new(Log::replay(text.clone(), Box::new(|m| panic!("{m}"))).unwrap());
         assert_eq!(program(Some(log.clone())), first);
         assert_eq!(log.finish(), Ok(()));
     }
@@ -167,7 +167,7 @@ fn the_same_every_time() {
     let other = text.replacen("call 0 ring", "call 0 sing", 1);
     let told = Arc::new(Mutex::new(Vec::new()));
     let to = told.clone();
-    let log = Log::replay(&other, Box::new(move |m| to.lock().unwrap().push(m.0.clone()))).unwrap();
+    let log = Log::replay(other, Box::new(move |m| to.lock().unwrap().push(m.0.clone()))).unwrap();
     std::thread::spawn(move || {
         let log = Arc::new(log);
         turns::activate(Some(log.clone()));

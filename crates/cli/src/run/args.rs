@@ -315,7 +315,7 @@ pub fn read(name: &str, most: u64) -> Result<ArgSpec, String> {
     let in_file = |e: String| format!("{name}: {e}");
     let mut data = crate::input::open_within(&file, most)?.to_vec();
     if zip::is(&data) {
-        data = zip::array(&data, member).map_err(in_file)?;
+        data = zip::array(&data, member, most).map_err(in_file)?;
     }
     if data.starts_with(npy::MAGIC) {
         let array = npy::Array::read(&data).map_err(in_file)?;
@@ -325,7 +325,7 @@ pub fn read(name: &str, most: u64) -> Result<ArgSpec, String> {
         return Ok(ArgSpec::Buffer { data: Data::Bytes(data), ty, wrapping: Wrapping::Npy(header) });
     }
     if data.starts_with(png::MAGIC) {
-        let (header, pixels) = png::read(&data).map_err(in_file)?;
+        let (header, pixels) = png::read(&data, most).map_err(in_file)?;
         let ty = Some(Number::Uint(1));
         return Ok(ArgSpec::Buffer { data: Data::Bytes(pixels), ty, wrapping: Wrapping::Png(header) });
     }

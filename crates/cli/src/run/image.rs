@@ -146,7 +146,7 @@ fn file(name: &str, most: u64) -> Result<Found, String> {
     let data = crate::input::open_within(name, most)?.to_vec();
     let in_file = |e: String| format!("{name}: {e}");
     if data.starts_with(png::MAGIC) {
-        let (header, pixels) = png::read(&data).map_err(in_file)?;
+        let (header, pixels) = png::read(&data, most).map_err(in_file)?;
         let order = match header.channels {
             1 => "r",
             2 => "ra",

@@ -25,8 +25,8 @@ fn channels(colour: u8) -> Option<u8> {
     }
 }
 
-/// Reads a picture of 8 bits a channel.
-pub fn read(file: &[u8]) -> Result<(Header, Vec<u8>), String> {
+/// Reads a picture of 8 bits a channel whose pixels take at most so many bytes: files can say much with little.
+pub fn read(file: &[u8], most: u64) -> Result<(Header, Vec<u8>), String> {
     let mut header = None;
     let mut packed = Vec::new();
     let mut rest = file.get(MAGIC.len()..).unwrap_or(&[]);
@@ -47,6 +47,12 @@ pub fn read(file: &[u8]) -> Result<(Header, Vec<u8>), String> {
     let header = header.ok_or("the PNG file has no header")?;
     let row = header.width as usize * usize::from(header.channels);
     let size = (row + 1) * header.height as usize;
+    if size as u64 > most {
+        let Header { width, height, .. } = header;
+        return Err(format!(
+            "a picture of {width}x{height} pixels is more than the limit of {most} bytes of memory"
+        ));
+    }
     let plain = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&packed, size);
     let mut plain = plain.map_err(|e| format!("the PNG file is broken: {e}"))?;
     if plain.len() != size {
@@ -155,14 +161,23 @@ mod tests {
     #[test]
     fn pictures_are_read_and_written() {
         let header = Header { width: 1, height: 1, channels: 3 };
-        assert_eq!(read(RED), Ok((header, vec![255, 0, 0])));
+        assert_eq!(read(RED, u64::MAX), Ok((header, vec![255, 0, 0])));
         let header = Header { width: 3, height: 2, channels: 4 };
         let pixels: Vec<u8> = (0..24).map(|n| n * 10).collect();
-        assert_eq!(read(&write(&header, &pixels)), Ok((header, pixels)));
+        assert_eq!(read(&write(&header, &pixels), u64::MAX), Ok((header, pixels)));
         for cut in 0..RED.len() - 4 {
-            assert!(read(&RED[..cut]).is_err(), "{cut}");
+            assert!(read(&RED[..cut], u64::MAX).is_err(), "{cut}");
         }
         assert_eq!(crc(b"IEND"), 0xae42_6082, "as every file ends");
+    }
+
+    #[test]
+    fn small_files_do_not_become_large() {
+        let header = Header { width: 10_000, height: 1000, channels: 1 };
+        let file = write(&header, &vec![0; 10_000_000]);
+        assert!(file.len() < 100_000);
+        assert!(read(&file, 10_000_000).unwrap_err().contains("more than the limit of 10000000 bytes"));
+        assert!(read(&file, 10_001_000).is_ok());
     }
 
     #[test]

@@ -48,8 +48,8 @@ fn entries(file: &[u8]) -> Option<Vec<Entry<'_>>> {
     Some(all)
 }
 
-/// The array of a name, or the only one.
-pub fn array(file: &[u8], name: Option<&str>) -> Result<Vec<u8>, String> {
+/// The array of a name, or the only one, of at most so many bytes.
+pub fn array(file: &[u8], name: Option<&str>, most: u64) -> Result<Vec<u8>, String> {
     let entries = entries(file).ok_or("the .npz file (ZIP) is broken, or larger than 4 GiB")?;
     let names: Vec<&str> = entries.iter().map(|e| e.name.trim_end_matches(".npy")).collect();
     let listed = names.join(", ");
@@ -65,6 +65,12 @@ pub fn array(file: &[u8], name: Option<&str>) -> Result<Vec<u8>, String> {
         }
     };
     let entry = &entries[at];
+    if entry.size as u64 > most {
+        return Err(format!(
+            "{}: {} bytes are more than the limit of {most} bytes of memory",
+            entry.name, entry.size
+        ));
+    }
     match entry.method {
         0 => Ok(entry.packed.to_vec()),
         8 => miniz_oxide::inflate::decompress_to_vec_with_limit(entry.packed, entry.size)
@@ -114,14 +120,28 @@ mod tests {
         let packed = miniz_oxide::deflate::compress_to_vec(&[7; 1000], 6);
         let file = zip(&[("a.npy", 0, b"stored", 6), ("b.npy", 8, &packed, 1000)]);
         assert!(is(&file));
-        assert_eq!(array(&file, Some("a")).as_deref(), Ok(&b"stored"[..]));
-        assert_eq!(array(&file, Some("b")), Ok(vec![7; 1000]));
-        assert!(array(&file, None).unwrap_err().contains("name one behind a colon (FILE.npz:NAME): a, b"));
-        assert!(array(&file, Some("c")).unwrap_err().contains("no array `c`: a, b"));
+        assert_eq!(array(&file, Some("a"), u64::MAX).as_deref(), Ok(&b"stored"[..]));
+        assert_eq!(array(&file, Some("b"), u64::MAX), Ok(vec![7; 1000]));
+        assert!(
+            array(&file, None, u64::MAX)
+                .unwrap_err()
+                .contains("name one behind a colon (FILE.npz:NAME): a, b")
+        );
+        assert!(array(&file, Some("c"), u64::MAX).unwrap_err().contains("no array `c`: a, b"));
         let only = zip(&[("x.npy", 0, b"!", 1)]);
-        assert_eq!(array(&only, None).as_deref(), Ok(&b"!"[..]));
+        assert_eq!(array(&only, None, u64::MAX).as_deref(), Ok(&b"!"[..]));
         let odd = zip(&[("x.npy", 93, b"!", 1)]);
-        assert!(array(&odd, None).unwrap_err().contains("method 93"));
+        assert!(array(&odd, None, u64::MAX).unwrap_err().contains("method 93"));
+    }
+
+    #[test]
+    fn small_files_do_not_become_large() {
+        let packed = miniz_oxide::deflate::compress_to_vec(&[7; 100_000], 6);
+        let honest = zip(&[("a.npy", 8, &packed, 100_000)]);
+        assert!(array(&honest, None, 99_999).unwrap_err().contains("a.npy: 100000 bytes are more than"));
+        assert_eq!(array(&honest, None, 100_000).map(|a| a.len()), Ok(100_000));
+        // It says less than it has.
+        assert!(array(&zip(&[("a.npy", 8, &packed, 1000)]), None, 5000).is_err());
     }
 
     #[test]
@@ -129,7 +149,7 @@ mod tests {
         let file = zip(&[("a.npy", 0, b"stored", 6)]);
         // But for the length of the comment that ends it.
         for cut in 0..file.len() - 2 {
-            assert!(array(&file[..cut], None).is_err(), "{cut}");
+            assert!(array(&file[..cut], None, u64::MAX).is_err(), "{cut}");
         }
     }
 }

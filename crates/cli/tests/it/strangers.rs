@@ -313,6 +313,28 @@ fn memory_has_a_limit() {
     assert!(messages.contains("wants 4294967280 bytes of arguments"), "{messages}");
 }
 
+/// A report about any number of dispatches takes no more memory than one about few.
+#[test]
+fn long_reports_are_not_held_in_memory() {
+    const LINES: usize = 10_000_000;
+    let directory = scratch("strangers-report");
+    let report = directory.join("report");
+    // The program writes what the library writes for each dispatch.
+    let output = Command::new("/bin/sh")
+        .args(["-c", "ulimit -v 160000; exec \"$0\" exec --json \"$1\" -- /bin/sh -c \"$2\""])
+        .arg(env!("CARGO_BIN_EXE_wavemill"))
+        .arg(&report)
+        .arg(format!("yes '{{\"kernel\": 1}}' | head -n {LINES} >> \"$WAVEMILL_JSON\""))
+        .env("TMPDIR", &directory)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let wanted = LINES * "    {\"kernel\": 1},\n".len();
+    let written = std::fs::metadata(&report).unwrap().len() as usize;
+    std::fs::remove_file(report).unwrap();
+    assert!((wanted..wanted + 1000).contains(&written), "{written} bytes");
+}
+
 #[test]
 fn a_killed_exec_leaves_nothing() {
     let directory = scratch("strangers-exec");
