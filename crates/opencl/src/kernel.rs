@@ -1,7 +1,7 @@
 //! Kernels and their arguments.
 
 use crate::abi::*;
-use crate::device::{Device, MAX_WORK_GROUP, WAVE};
+use crate::device::{Device, MAX_WORK_GROUP, MOST_WORK_ITEMS, WAVE};
 use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::memory::{Mem, Shape};
 use crate::program::{Loaded, Program, Signature};
@@ -109,7 +109,7 @@ impl Kernel {
 
     /// The largest work-group it can be run with.
     pub fn most(kernel: &DeviceKernel) -> usize {
-        kernel.max_size.map_or(MAX_WORK_GROUP, |n| n as usize)
+        kernel.max_size.map_or(MAX_WORK_GROUP, |n| (n as usize).min(MOST_WORK_ITEMS))
     }
 
     /// Reads an argument that the program sets.
@@ -210,18 +210,13 @@ fn sub_group_info(
         }
         In::of(input.1.address()).list(count)
     };
+    let items = || -> Result<usize> { Ok(sizes(1)?.into_iter().fold(1, usize::saturating_mul)) };
     match name {
-        0x2033 => {
-            let items: usize = sizes(1)?.iter().product();
-            answer.set(items.min(WAVE))
-        }
-        0x2034 => {
-            let items: usize = sizes(1)?.iter().product();
-            answer.set(items.div_ceil(WAVE))
-        }
+        0x2033 => answer.set(items()?.min(WAVE)),
+        0x2034 => answer.set(items()?.div_ceil(WAVE)),
         0x11b8 => {
             let wanted = sizes(1)?[0];
-            let fits = wanted > 0 && wanted * WAVE <= Kernel::most(own);
+            let fits = wanted > 0 && wanted <= Kernel::most(own) / WAVE;
             answer.list(&[if fits { wanted * WAVE } else { 0 }, usize::from(fits), usize::from(fits)])
         }
         0x11b9 => answer.set(Kernel::most(own).div_ceil(WAVE)),

@@ -31,4 +31,8 @@ mod transfer;
 mod worker;
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tests;

@@ -54,6 +54,7 @@ impl Storage {
     /// Memory of the program, which it keeps until the object goes.
     pub fn lock(context: &Context, host: u64, len: u64) -> Result<Storage> {
         if svm::holds(host) {
+            svm::check(host, len).map_err(|_| Code::INVALID_HOST_PTR)?;
             return Ok(Storage { device: host, host, kind: Kind::Borrowed });
         }
         let device = lock(host, len, context.gpus())?;

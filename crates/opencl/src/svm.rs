@@ -19,9 +19,21 @@ fn all() -> MutexGuard<'static, BTreeMap<u64, u64>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Bytes of such memory from an address on; none if it does not lie in it.
+fn left(address: u64) -> Option<u64> {
+    let all = all();
+    let (start, len) = all.range(..=address).next_back()?;
+    len.checked_sub(address - start).filter(|left| *left > 0)
+}
+
 /// Whether an address lies in such memory.
 pub fn holds(address: u64) -> bool {
-    all().range(..=address).next_back().is_some_and(|(start, len)| address - start < *len)
+    left(address).is_some()
+}
+
+/// Refuses bytes that begin in such memory and end behind it. What does not begin there is the program's own.
+pub fn check(address: u64, len: u64) -> Result {
+    if left(address).is_some_and(|left| left < len) { Err(Code::INVALID_VALUE) } else { Ok(()) }
 }
 
 const FINE_GRAIN: u64 = 1 << 10;

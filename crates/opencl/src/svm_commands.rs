@@ -4,7 +4,7 @@ use crate::abi::*;
 use crate::event::{Event, Kind};
 use crate::handle::{self, Handle, Object};
 use crate::queue::Queue;
-use crate::svm::{free, holds};
+use crate::svm::{self, free, holds};
 use crate::transfer::{self, PATTERNS};
 use std::ffi::c_void;
 
@@ -60,6 +60,8 @@ api! {
             return Err(Code::INVALID_VALUE);
         }
         let (to, from, size) = (to.address(), from.address(), size as u64);
+        svm::check(to, size)?;
+        svm::check(from, size)?;
         if to < from.saturating_add(size) && from < to.saturating_add(size) {
             return Err(Code::MEM_COPY_OVERLAP);
         }
@@ -89,6 +91,7 @@ api! {
             return Err(Code::INVALID_VALUE);
         }
         let (to, pattern) = (to.address(), pattern.get(pattern_size)?);
+        svm::check(to, size as u64)?;
         queue.submit(Kind::SvmMemfill, waits, false, move || {
             transfer::fill(to, &pattern, size as u64);
             Ok(())
@@ -111,6 +114,7 @@ api! {
         if pointer.is_null() || size == 0 {
             return Err(Code::INVALID_VALUE);
         }
+        svm::check(pointer.address(), size as u64)?;
         queue.submit(Kind::SvmMap, waits, blocking != 0, || Ok(()))
     }
 

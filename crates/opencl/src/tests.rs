@@ -71,7 +71,7 @@ amdhsa.kernels:
 .end_amdgpu_metadata
 "#;
 
-fn address<T>(of: &T) -> u64 {
+pub fn address<T>(of: &T) -> u64 {
     std::ptr::from_ref(of) as u64
 }
 
@@ -79,7 +79,7 @@ fn out<T>(to: &mut T) -> Out<T> {
     Out::of(std::ptr::from_mut(to) as u64)
 }
 
-fn bytes<T>(of: &T) -> Bytes {
+pub fn bytes<T>(of: &T) -> Bytes {
     Bytes::at(address(of))
 }
 
@@ -92,22 +92,22 @@ const NONE: Out<Handle<Event>> = Out::NULL;
 const NO_DATA: Data = Data(std::ptr::null_mut());
 
 /// What every test begins with.
-struct Rig {
-    device: Handle<Device>,
-    context: Handle<Context>,
-    queue: Handle<Queue>,
-    kernel: Handle<Kernel>,
-    program: Handle<Program>,
+pub struct Rig {
+    pub device: Handle<Device>,
+    pub context: Handle<Context>,
+    pub queue: Handle<Queue>,
+    pub kernel: Handle<Kernel>,
+    pub program: Handle<Program>,
 }
 
-fn made<T>(make: impl FnOnce(Out<Code>) -> Handle<T>) -> Handle<T> {
+pub fn made<T>(make: impl FnOnce(Out<Code>) -> Handle<T>) -> Handle<T> {
     let mut code = Code(1);
     let handle = make(out(&mut code));
     assert_eq!(code, Code::SUCCESS);
     handle
 }
 
-fn rig(properties: u64) -> Rig {
+pub fn rig(properties: u64) -> Rig {
     let mut platform = Handle::of(0);
     assert_eq!(clIcdGetPlatformIDsKHR(1, out(&mut platform), Out::NULL), Code::SUCCESS);
     let mut device = Handle::of(0);
@@ -134,7 +134,7 @@ fn rig(properties: u64) -> Rig {
 }
 
 impl Rig {
-    fn buffer(&self, content: &[u32]) -> Handle<Mem> {
+    pub fn buffer(&self, content: &[u32]) -> Handle<Mem> {
         made(|e| clCreateBuffer(self.context, 1 | 1 << 5, 4 * content.len(), bytes(&content[0]), e))
     }
 
@@ -163,7 +163,7 @@ impl Rig {
         )
     }
 
-    fn read(&self, from: Handle<Mem>, count: usize) -> Vec<u32> {
+    pub fn read(&self, from: Handle<Mem>, count: usize) -> Vec<u32> {
         let mut content = vec![0u32; count];
         let to = Bytes::at(content.as_mut_ptr() as u64);
         assert_eq!(

@@ -216,6 +216,7 @@ impl ImageData {
     /// Texels in memory of the program whose pitches may be 0 for none but the texels: from row to row and slice to slice.
     pub fn pitches(&self, region: [u64; 3], row: u64, slice: u64) -> Result<(u64, u64)> {
         let tight = region[0] * self.texel();
+        let deep = |row: u64| row.checked_mul(region[1]).ok_or(Code::INVALID_VALUE);
         let flat_array = self.layout.description.geometry == Geometry::D1Array;
         let row = match row {
             0 => tight,
@@ -231,8 +232,8 @@ impl ImageData {
             };
         }
         match slice {
-            0 => Ok((row, row * region[1])),
-            given if region[2] == 1 || given >= row * region[1] => Ok((row, given)),
+            0 => Ok((row, deep(row)?)),
+            given if region[2] == 1 || given >= deep(row)? => Ok((row, given)),
             _ => Err(Code::INVALID_VALUE),
         }
     }

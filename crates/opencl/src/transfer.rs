@@ -107,7 +107,8 @@ impl Rect {
     }
 
     fn view(&self, base: u64) -> Result<View> {
-        Ok(View { base: base + self.offset()?, row: self.row, slice: self.slice })
+        let base = base.checked_add(self.offset()?).ok_or(Code::INVALID_VALUE)?;
+        Ok(View { base, row: self.row, slice: self.slice })
     }
 }
 
