@@ -296,7 +296,11 @@ fn quoted(word: &str) -> String {
 }
 
 /// A place in the cache for what one command makes of one source.
-struct Kept(PathBuf);
+struct Kept {
+    path: PathBuf,
+    /// What it is made of. Names of places are no proof: a stranger's source can be written to have another's.
+    key: Vec<u8>,
+}
 
 /// Where the result is kept, if there is a cache.
 fn kept(job: &Job<'_>, clang: &Path, words: &[OsString]) -> Option<Kept> {
@@ -307,21 +311,26 @@ fn kept(job: &Job<'_>, clang: &Path, words: &[OsString]) -> Option<Kept> {
     let here = std::env::current_dir().ok()?;
     let mut parts = vec![job.source, &line, compiler.as_bytes(), here.as_os_str().as_encoded_bytes()];
     parts.extend(job.modules);
-    Some(Kept(cache::directory("compiled")?.join(cache::name_of(&parts))))
+    let path = cache::directory("compiled")?.join(cache::name_of(&parts));
+    let key = parts.iter().flat_map(|part| [&part.len().to_le_bytes()[..], *part].concat()).collect();
+    Some(Kept { path, key })
 }
 
 impl Kept {
     /// The kept result, if every file that the compiler has read is still the same.
     fn look_up(&self) -> Option<Compiled> {
-        let list = std::fs::read_to_string(self.0.with_extension("files")).ok()?;
+        if std::fs::read(self.path.with_extension("key")).ok()? != self.key {
+            return None;
+        }
+        let list = std::fs::read_to_string(self.path.with_extension("files")).ok()?;
         let same = |line: &str| {
             let (name, path) = line.split_once(' ')?;
             (cache::name_of(&[&std::fs::read(path).ok()?]) == name).then_some(())
         };
         list.lines().try_for_each(same)?;
-        let output = std::fs::read(self.0.with_extension("s")).ok()?;
-        let messages = std::fs::read_to_string(self.0.with_extension("messages")).ok()?;
-        Some(Compiled { output, messages, kept: Some(self.0.with_extension("s")) })
+        let output = std::fs::read(self.path.with_extension("s")).ok()?;
+        let messages = std::fs::read_to_string(self.path.with_extension("messages")).ok()?;
+        Some(Compiled { output, messages, kept: Some(self.path.with_extension("s")) })
     }
 
     /// Keeps a result. Where that fails, it is compiled again the next time.
@@ -331,10 +340,14 @@ impl Kept {
             let Ok(bytes) = std::fs::read(path) else { return };
             list += &format!("{} {path}\n", cache::name_of(&[&bytes]));
         }
-        let _ = cache::replace(&self.0.with_extension("s"), assembly)
-            .and_then(|()| cache::replace(&self.0.with_extension("messages"), messages))
+        let put = |what: &str, bytes: &[u8]| cache::replace(&self.path.with_extension(what), bytes);
+        // Nobody finds old parts of it while it is replaced.
+        let _ = std::fs::remove_file(self.path.with_extension("key"));
+        let _ = put("s", assembly)
+            .and_then(|()| put("messages", messages))
+            .and_then(|()| put("files", list.as_bytes()))
             // Last, since it says that the others are there.
-            .and_then(|()| cache::replace(&self.0.with_extension("files"), list.as_bytes()));
+            .and_then(|()| put("key", &self.key));
     }
 }
 
@@ -355,6 +368,16 @@ mod tests {
         let rule = "k.s: k.cl \\\n  /usr/include/a.h my\\ dir/b.h\n";
         assert_eq!(dependencies(rule), ["k.cl", "/usr/include/a.h", "my dir/b.h"]);
         assert!(dependencies("").is_empty());
+    }
+
+    #[test]
+    fn only_what_was_kept_for_it_is_found() {
+        let directory = crate::directory::Directory::new().unwrap();
+        let kept = |key: &[u8]| Kept { path: directory.path().join("name"), key: key.to_vec() };
+        assert!(kept(b"mine").look_up().is_none());
+        kept(b"mine").keep(b"s_endpgm", b"", "", "k.cl");
+        assert_eq!(kept(b"mine").look_up().map(|c| c.output), Some(b"s_endpgm".to_vec()));
+        assert!(kept(b"of a stranger, with the same name").look_up().is_none());
     }
 
     #[test]
