@@ -11,6 +11,7 @@ use constants::*;
 use ffi::*;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicU16, Ordering};
 
 unsafe extern "C" fn first_gpu(agent: Agent, data: *mut c_void) -> Status {
     let mut kind = 0u32;
@@ -69,7 +70,8 @@ fn before_between_and_after() {
         unsafe {
             let packet = (*queue).base_address.cast::<Barrier>();
             (*packet).completion_signal = done;
-            (&raw mut (*packet).header).write_volatile(PACKET_TYPE_BARRIER_AND as u16);
+            let header = AtomicU16::from_ptr(&raw mut (*packet).header);
+            header.store(PACKET_TYPE_BARRIER_AND as u16, Ordering::Release);
             hsa_signal_store_screlease((*queue).doorbell_signal, index as Value);
         }
         while hsa_signal_wait_scacquire(done, SIGNAL_CONDITION_LT, 1, u64::MAX, WAIT_STATE_BLOCKED) >= 1 {}

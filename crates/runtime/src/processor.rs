@@ -9,9 +9,9 @@ use crate::platform::{Gpu, Platform};
 use crate::queue::{self, DOORBELL, MIN_SIZE, QueueRef, Ring, header_at, place, release};
 use crate::signal::{Kind, Signal};
 use crate::turns;
-use crate::waiters;
+use crate::waiters::{self, Word};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -370,8 +370,6 @@ impl Queue {
     /// Waits for a packet; `None` when the queue is to end.
     fn next_header(&self, index: u64) -> Option<u16> {
         let header = header_at(self.at.packet(index));
-        // SAFETY: the first word of a packet of our ring, which lives as long as the processor's threads.
-        let packet = unsafe { &*(self.at.packet(index) as *const AtomicU64) };
         let ready = || {
             let h = header.load(Ordering::Acquire);
             (h & 0xff != packet_type::INVALID).then_some(h)
@@ -404,9 +402,8 @@ impl Queue {
             let mut registered = None;
             let look = || {
                 let seen = bell.load(Ordering::SeqCst);
-                let words = [doorbell, packet];
-                registered =
-                    Some(words.map(|word| waiters::register(word, word.load(Ordering::SeqCst), bell)));
+                let words = [Word::Value(doorbell), Word::Header(header)];
+                registered = Some(words.map(|word| waiters::register(word, word.load(), bell)));
                 (ready().is_none() && !self.ended()).then_some(seen)
             };
             doze(self.at.asleep(), look, |seen| waiters::sleep(bell, seen, None));

@@ -5,7 +5,7 @@ use crate::arena::{Arena, PAGE};
 use crate::doze::{doze, sleeping};
 use crate::observe::{HostEvent, observed, tell};
 use crate::turns;
-use crate::waiters;
+use crate::waiters::{self, Word};
 use crate::{fork, ipc};
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -439,7 +439,8 @@ impl Signal {
             };
             doze(self.waiting(), look, |seen| {
                 let left = timeout.map(|t| t.saturating_sub(began.elapsed()));
-                let sleeper = waiters::register(self.word(field::VALUE), last.get() as u64, self.bell());
+                let sleeper =
+                    waiters::register(Word::Value(self.word(field::VALUE)), last.get() as u64, self.bell());
                 waiters::sleep(self.bell(), seen, left);
                 drop(sleeper);
                 last.set(load());
@@ -499,8 +500,8 @@ impl Listener {
             .signals
             .iter()
             .map(|s| {
-                let word = s.word(field::VALUE);
-                waiters::register(word, word.load(Ordering::SeqCst), events)
+                let word = Word::Value(s.word(field::VALUE));
+                waiters::register(word, word.load(), events)
             })
             .collect();
         if !done() {

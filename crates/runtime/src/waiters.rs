@@ -4,14 +4,40 @@
 //! dispatch's host looks at all words that somebody sleeps on whenever a wave's turn ends.
 
 use crate::turns;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use wavemill_device::control::Host;
 
+/// What somebody can sleep on.
+#[derive(Clone, Copy)]
+pub(crate) enum Word {
+    /// A signal's value.
+    Value(&'static AtomicU64),
+    /// A packet's header. What follows it is its producer's, who writes it without atomics before.
+    Header(&'static AtomicU16),
+}
+
+impl Word {
+    /// What is in it.
+    pub(crate) fn load(self) -> u64 {
+        match self {
+            Word::Value(word) => word.load(Ordering::SeqCst),
+            Word::Header(word) => word.load(Ordering::SeqCst).into(),
+        }
+    }
+
+    fn address(self) -> usize {
+        match self {
+            Word::Value(word) => word.as_ptr() as usize,
+            Word::Header(word) => word.as_ptr() as usize,
+        }
+    }
+}
+
 /// A word that somebody sleeps on.
 struct Waiter {
-    word: &'static AtomicU64,
+    word: Word,
     /// What was in it when the waiter last looked.
     seen: u64,
     /// What to wake.
@@ -100,7 +126,7 @@ mod host {
 }
 
 /// Registers a waiter until the answer is dropped.
-pub(crate) fn register(word: &'static AtomicU64, seen: u64, bell: &'static AtomicU32) -> Registered {
+pub(crate) fn register(word: Word, seen: u64, bell: &'static AtomicU32) -> Registered {
     let mut waiters = WAITERS.lock().unwrap_or_else(PoisonError::into_inner);
     waiters.push(Waiter { word, seen, bell });
     COUNT.store(waiters.len(), Ordering::SeqCst);
@@ -109,15 +135,15 @@ pub(crate) fn register(word: &'static AtomicU64, seen: u64, bell: &'static Atomi
 
 /// A waiter's registration.
 pub(crate) struct Registered {
-    word: &'static AtomicU64,
+    word: Word,
     bell: &'static AtomicU32,
 }
 
 impl Drop for Registered {
     fn drop(&mut self) {
         let mut waiters = WAITERS.lock().unwrap_or_else(PoisonError::into_inner);
-        let at =
-            waiters.iter().position(|s| std::ptr::eq(s.word, self.word) && std::ptr::eq(s.bell, self.bell));
+        let own = |s: &Waiter| s.word.address() == self.word.address() && std::ptr::eq(s.bell, self.bell);
+        let at = waiters.iter().position(own);
         at.map(|i| waiters.swap_remove(i));
         COUNT.store(waiters.len(), Ordering::SeqCst);
     }
@@ -155,7 +181,7 @@ pub(crate) fn wake_changed() {
 
 fn wake_all(waiters: MutexGuard<'_, Vec<Waiter>>) {
     let mut events = false;
-    for s in waiters.iter().filter(|s| s.word.load(Ordering::Acquire) != s.seen) {
+    for s in waiters.iter().filter(|s| s.word.load() != s.seen) {
         if std::ptr::eq(s.bell, &EVENTS) {
             events = true;
         } else {

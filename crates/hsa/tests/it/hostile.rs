@@ -6,6 +6,7 @@ use crate::faults::{Told, told};
 use crate::ffi::*;
 use crate::setup::*;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Memory of the host that no GPU may see, behind the page where an attack would begin.
 fn victim() -> Vec<u64> {
@@ -45,7 +46,7 @@ fn attack(text: &str, arguments: &[u64]) {
         unsafe {
             let from = (&raw const *packet).cast::<u8>();
             to.add(4).copy_from(from.add(4), 60);
-            to.cast::<u32>().write_volatile(from.cast::<u32>().read_unaligned());
+            (*to.cast::<AtomicU32>()).store(from.cast::<u32>().read_unaligned(), Ordering::Release);
         }
         hsa_signal_store_screlease(doorbell, index as Value);
     };
@@ -231,6 +232,66 @@ fn memory_that_is_taken_away() {
     let nowhere = 0x1000 as *mut std::ffi::c_void;
     assert_eq!(hsa_amd_memory_lock(nowhere, 4096, &mut gpu, 1, &mut seen), STATUS_ERROR_INVALID_ARGUMENT);
     assert_eq!(hsa_memory_register(nowhere, 4096), STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+/// Unlocked, and unmapped at once, while a wave reads it over and over: the wave faults, and nobody else does.
+#[test]
+fn memory_that_is_taken_away_under_a_wave() {
+    let system = system();
+    let code = "  s_load_dwordx2 s[4:5], s[0:1], 0x0\n  v_mov_b32_e32 v0, 0\n  s_waitcnt lgkmcnt(0)\n\
+                .Lagain:\n  global_load_dword v1, v0, s[4:5]\n  s_waitcnt vmcnt(0)\n  s_branch .Lagain\n";
+    for _ in 0..5 {
+        // SAFETY: a new mapping, which nobody but the GPU accesses.
+        let page = unsafe {
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            libc::mmap(null_mut(), 4096, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
+        };
+        let (mut seen, mut gpu) = (null_mut(), system.gpu);
+        ok(hsa_amd_memory_lock(page, 4096, &mut gpu, 1, &mut seen));
+        let (page, seen) = (page as usize, seen as u64);
+        let taker = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            ok(hsa_amd_memory_unlock(page as *mut std::ffi::c_void));
+            // SAFETY: the mapping from above, which nobody uses any more but the wave.
+            assert_eq!(unsafe { libc::munmap(page as *mut std::ffi::c_void, 4096) }, 0);
+        });
+        assert_eq!(fault(code, "", seen), STATUS_ERROR_MEMORY_FAULT);
+        taker.join().unwrap();
+    }
+}
+
+/// The threads of the runtime are not in a child: calls there say so instead of waiting for them.
+#[test]
+fn a_forked_child_is_told_that_there_is_no_runtime() {
+    let system = system();
+    let queue = Ring::new(64);
+    let done = OwnSignal::new(1);
+    // SAFETY: the child calls the runtime, which is what is tested, and ends.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let (mut signal, mut made) = (Signal::default(), null_mut());
+        let right = hsa_init() == STATUS_ERROR_OUT_OF_RESOURCES
+            && hsa_signal_create(1, 0, std::ptr::null(), &mut signal) == STATUS_ERROR_NOT_INITIALIZED
+            && hsa_amd_memory_pool_allocate(system.host, 64, 0, &mut made) == STATUS_ERROR_NOT_INITIALIZED
+            && hsa_queue_destroy(queue.0) == STATUS_ERROR_NOT_INITIALIZED
+            && hsa_shut_down() == STATUS_ERROR_NOT_INITIALIZED;
+        // SAFETY: ends without what belongs to the parent.
+        unsafe { libc::_exit(if right { 0 } else { 1 }) };
+    }
+    let (mut status, began) = (-1, std::time::Instant::now());
+    // SAFETY: a child of ours, and room for its status.
+    while unsafe { libc::waitpid(child, &mut status, libc::WNOHANG) } == 0 {
+        if began.elapsed().as_secs() > 60 {
+            // SAFETY: as above.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    assert_eq!(status, 0, "the child's status");
+    // The parent goes on.
+    queue.submit(&barrier(PACKET_TYPE_BARRIER_AND, &[], Some(&done)));
+    done.wait();
+    queue.destroy();
 }
 
 #[test]

@@ -230,8 +230,10 @@ struct Seen {
 unsafe extern "C" fn handler(value: Value, data: *mut c_void) -> bool {
     // SAFETY: the tests hand over a `Seen` that outlives the handler.
     let seen = unsafe { &*data.cast::<Seen>() };
+    let again = seen.again;
     seen.last.store(value, Ordering::SeqCst);
-    seen.calls.fetch_add(1, Ordering::SeqCst) + 1 < seen.again
+    // From the last call on it may be gone.
+    seen.calls.fetch_add(1, Ordering::SeqCst) + 1 < again
 }
 
 #[track_caller]

@@ -148,7 +148,9 @@ fn allocations_have_gaps_and_take_linear_time() {
     const COUNT: usize = 60_000;
     let system = system(1, |_, _, _, _| Event::End);
     let memory = system.gpus()[0].device.memory().memory();
-    let began = Instant::now();
+    // What it takes of a processor, not what others leave of one.
+    let time = || rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime).tv_sec;
+    let began = time();
     let sizes = [4096, 1, 64, 4095, 5000];
     let blocks: Vec<(u64, u64)> = (0..COUNT)
         .map(|i| {
@@ -158,7 +160,7 @@ fn allocations_have_gaps_and_take_linear_time() {
             (at, len)
         })
         .collect();
-    assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    assert!(time() - began < 15, "{} s", time() - began);
     assert_eq!(system.heap.used(1), (0..COUNT).map(|i| sizes[i % sizes.len()]).sum());
     for (at, len) in &blocks {
         let last = (at + len).next_multiple_of(4096);
