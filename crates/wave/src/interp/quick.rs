@@ -37,9 +37,10 @@ impl Span {
 
 /// An access of every active lane at `base` plus its offset.
 #[derive(Clone, Copy)]
-struct Move<'a> {
+struct Move {
     base: *mut u8,
-    offsets: &'a [u32; 64],
+    /// May be a register, of those that the access does not write.
+    offsets: *const [u32; 64],
     exec: u64,
 }
 
@@ -64,16 +65,21 @@ fn each(exec: u64, mut f: impl FnMut(usize)) {
     }
 }
 
-impl Move<'_> {
+impl Move {
+    /// # Safety
+    /// There must be offsets.
     #[inline(always)]
-    fn at(&self, lane: usize) -> *mut u8 {
-        self.base.wrapping_add(self.offsets[lane] as usize)
+    unsafe fn at(&self, lane: usize) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        let offset = unsafe { (&raw const (*self.offsets)[lane]).read() };
+        self.base.wrapping_add(offset as usize)
     }
 
     /// Memory to registers.
     ///
     /// # Safety
-    /// Every active lane's bytes must be readable, and `file` point to as many registers as they fill.
+    /// Every active lane's bytes must be readable, and `file` point to as many registers as they fill, none of which has
+    /// the offsets.
     #[inline]
     unsafe fn load(self, file: *mut [u32; 64], bytes: u8, extend: Extend) {
         // SAFETY: the caller's promise.
@@ -205,9 +211,10 @@ impl Exec<'_> {
             // SAFETY: all bytes between the first and the last are checked.
             return unsafe { self.consecutive(inst, write, p, 0) };
         }
-        let offsets = self.run.wave.vgprs[address as usize].0;
+        let mut copy = MaybeUninit::uninit();
+        let offsets = self.offsets(address, inst, access, &mut copy);
         // Offsets count from the base, which may lie outside the allocation.
-        let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &offsets, exec };
+        let all = Move { base: p.wrapping_sub(span.least as usize), offsets, exec };
         // SAFETY: all bytes between the first and the last are checked.
         unsafe { self.transfer(inst, access, all, 0) }
     }
@@ -308,7 +315,7 @@ impl Exec<'_> {
     /// Atomic operations. False: not done.
     ///
     /// # Safety
-    /// What active lanes access must be checked.
+    /// What active lanes access must be checked, and the offsets no register.
     #[inline(never)]
     unsafe fn update(
         &mut self,
@@ -330,6 +337,8 @@ impl Exec<'_> {
         let old = if inst.returns() { file.wrapping_add(inst.dst as usize) } else { std::ptr::null_mut() };
         let Move { base, offsets, exec } = lanes;
         let second = if op.has_second() { second } else { std::ptr::null() };
+        // SAFETY: the caller's promise.
+        let offsets = unsafe { &*offsets };
         let update = Update { op, bytes, base, offsets, exec, unit, data, second, old };
         if !update.aligned() {
             return false;
@@ -387,7 +396,8 @@ impl Exec<'_> {
             // SAFETY: all bytes are below the limit.
             return unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize), 0) };
         }
-        let offsets = self.run.wave.vgprs[address as usize].0;
+        let mut copy = MaybeUninit::uninit();
+        let offsets = self.offsets(address, inst, access, &mut copy);
         let mode = self.mode;
         // SAFETY: all bytes are below the limit.
         unsafe {
@@ -398,15 +408,9 @@ impl Exec<'_> {
                         Atomic::CmpSwap | Atomic::CmpSwapF => (inst.src[2], inst.src[1]),
                         _ => (inst.src[1], inst.src[2]),
                     };
-                    self.update(
-                        inst,
-                        Unit::Share(&mode),
-                        (op, bytes),
-                        sources,
-                        Move { base, offsets: &offsets, exec },
-                    )
+                    self.update(inst, Unit::Share(&mode), (op, bytes), sources, Move { base, offsets, exec })
                 }
-                _ => self.transfer(inst, access, Move { base, offsets: &offsets, exec }, 0),
+                _ => self.transfer(inst, access, Move { base, offsets, exec }, 0),
             }
         }
     }
@@ -466,6 +470,26 @@ impl Exec<'_> {
             }
         }
         true
+    }
+
+    /// A register with offsets: itself, or a copy where the access may write it.
+    #[inline(always)]
+    fn offsets(
+        &mut self,
+        register: u16,
+        inst: &Inst,
+        access: Access,
+        copy: &mut MaybeUninit<[u32; 64]>,
+    ) -> *const [u32; 64] {
+        let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
+        let own = file.wrapping_add(register as usize).cast_const();
+        let filled = inst.dst..inst.dst + (access.bytes() as u16).div_ceil(4);
+        match access {
+            Access::Store { .. } => own,
+            Access::Load { .. } if !filled.contains(&register) => own,
+            // SAFETY: registers are inside the file (decoding saw to it).
+            _ => copy.write(unsafe { *own }),
+        }
     }
 
     /// Where the active lanes' offsets, or addresses of two registers, lie; none if upper halves differ.
