@@ -1,7 +1,11 @@
 //! `wavemill bench`: how many wave instructions a second this machine gets, for each kind of instruction and each engine, the
-//! interpreter with each SIMD back end, on one core; or what each single instruction costs ([`instructions`]).
+//! interpreter with each SIMD back end, on one core; or what each single instruction costs ([`instructions`]); or what known
+//! OpenCL kernels take, and what they take on PoCL ([`opencl`]).
 
+mod earlier;
 mod instructions;
+mod opencl;
+mod pocl;
 
 use crate::json::{Json, Scalar};
 use clap::Args;
@@ -16,12 +20,28 @@ use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wav
 #[derive(Args, Debug)]
 pub struct Bench {
     /// Only these kernels: valu, partial, salu, copy, gather, lds, mfma; with --instructions, only instructions with one
-    /// of these in their names
+    /// of these in their names; with --opencl vadd, reduce, histogram, sgemm-naive-512, sgemm-naive-1024, sgemm-tiled-512,
+    /// sgemm-tiled-1024, nbody, mandelbrot, bitonic-lds, bitonic-step
     #[arg(value_name = "KERNEL")]
     kernels: Vec<String>,
     /// The cost of every instruction that a loop of it can run, the slowest first
     #[arg(long)]
     instructions: bool,
+    /// CPU time of OpenCL kernels, and on PoCL where it is installed, in turn
+    #[arg(long, conflicts_with_all = ["instructions", "simd", "seconds"])]
+    opencl: bool,
+    /// Runs of each OpenCL kernel, of which the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "opencl")]
+    runs: usize,
+    /// Host threads for OpenCL kernels; 0 takes as many as the host has
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "opencl")]
+    threads: usize,
+    /// OpenCL kernels on so little data that they take milliseconds
+    #[arg(long, requires = "opencl")]
+    small: bool,
+    /// Compare with what an earlier `bench --opencl --json` wrote to a file
+    #[arg(long, value_name = "FILE", requires = "opencl")]
+    compare: Option<String>,
     /// The processor whose instructions to measure
     #[arg(long, value_name = "CPU", default_value = "gfx90a", requires = "instructions")]
     mcpu: String,
@@ -225,8 +245,46 @@ impl Measured {
     }
 }
 
+/// Runs `wavemill bench --opencl`.
+fn run_opencl(args: &Bench) -> ExitCode {
+    let engines = match &args.engine {
+        Some(name) => match EngineKind::named(name) {
+            Ok(kind) => vec![kind],
+            Err(message) => {
+                crate::output::message(format_args!("wavemill bench: {message}"));
+                return ExitCode::from(2);
+            }
+        },
+        None => [EngineKind::Interp, EngineKind::Jit].into_iter().filter(|k| k.available()).collect(),
+    };
+    if !(1..=1000).contains(&args.runs) || args.threads > 1024 {
+        crate::output::message("wavemill bench: --runs must be 1 to 1000, --threads at most 1024");
+        return ExitCode::from(2);
+    }
+    opencl::run(&opencl::Wanted {
+        kernels: &args.kernels,
+        engines: &engines,
+        runs: args.runs,
+        threads: args.threads,
+        small: args.small,
+        json: args.json,
+        compare: args.compare.as_deref(),
+    })
+}
+
+/// The host's processor, as the system calls it.
+fn host_name() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = info.lines().find(|l| l.starts_with("model name")).and_then(|l| l.split(':').nth(1));
+    let simds = Simd::available().iter().map(|s| s.name()).collect::<Vec<_>>().join(", ");
+    format!("{} {} ({simds})", name.map_or(std::env::consts::ARCH, str::trim), std::env::consts::OS)
+}
+
 /// Runs `wavemill bench`.
 pub fn run(args: &Bench) -> ExitCode {
+    if args.opencl {
+        return run_opencl(args);
+    }
     let runners = match Runner::wanted(args) {
         Ok(runners) => runners,
         Err(code) => return code,

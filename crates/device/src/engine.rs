@@ -7,16 +7,21 @@ use wavemill_jit::Jit;
 use wavemill_plain::Plain;
 use wavemill_wave::{Engine, Interp};
 
-/// An engine by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// An engine by name. The default is the JIT where the host can run it, else the interpreter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EngineKind {
     /// The interpreter, with the widest SIMD kernels the host has.
-    #[default]
     Interp,
     /// One lane after another: slow, and a yardstick for the others.
     Plain,
     /// Compiles code when it first runs; only on hosts that have what it needs ([`EngineKind::available`]).
     Jit,
+}
+
+impl Default for EngineKind {
+    fn default() -> EngineKind {
+        if EngineKind::Jit.available() { EngineKind::Jit } else { EngineKind::Interp }
+    }
 }
 
 impl EngineKind {
@@ -53,7 +58,7 @@ impl EngineKind {
         }
     }
 
-    /// What `WAVEMILL_ENGINE` names; the interpreter if it is not set.
+    /// What `WAVEMILL_ENGINE` names; the default if it is not set.
     pub fn from_environment() -> Result<EngineKind, String> {
         match std::env::var("WAVEMILL_ENGINE") {
             Ok(name) => Self::named(&name).map_err(|e| format!("WAVEMILL_ENGINE: {e}")),

@@ -219,19 +219,24 @@ impl Plan {
 
     /// Work-item ids: three registers, or on gfx90a ten bits each of one.
     fn work_item_ids(&self, wave: &mut Wave, size: [u32; 3], first: u32) {
-        let enabled = self.kernel.setup.workitem_ids;
+        let count = self.kernel.setup.workitem_ids as usize + 1;
         let packed = self.level == Level::Gfx90a;
-        let mut ids = [[0u32; 64]; 3];
         let mut id = item_id(size, first);
         // The usual case: all of them in one row.
-        let row = id[0].saturating_add(WAVE_SIZE) <= size[0];
-        if row {
-            for lane in 0..WAVE_SIZE {
-                ids[0][lane as usize] = id[0] + lane;
+        if id[0].saturating_add(WAVE_SIZE) <= size[0] {
+            let pack = |n: u32, d: usize| if d < count { (n & 0x3ff) << (10 * d) } else { 0 };
+            let above = if packed { pack(id[1], 1) | pack(id[2], 2) } else { 0 };
+            let low = if packed { 0x3ff } else { !0 };
+            if let Some(v0) = wave.vgpr_mut(0) {
+                v0.iter_mut().zip(id[0]..).for_each(|(v, x)| *v = x & low | above);
             }
-            (ids[1], ids[2]) = ([id[1]; 64], [id[2]; 64]);
+            for d in (1..count.min(3)).filter(|_| !packed) {
+                wave.vgpr_mut(d as u16).into_iter().for_each(|v| *v = [id[d]; 64]);
+            }
+            return;
         }
-        for lane in (0..WAVE_SIZE as usize).filter(|_| !row) {
+        let mut ids = [[0u32; 64]; 3];
+        for lane in 0..WAVE_SIZE as usize {
             for (register, n) in ids.iter_mut().zip(id) {
                 register[lane] = n;
             }
@@ -249,14 +254,14 @@ impl Plan {
             let [x, y, z] = ids;
             if let Some(v0) = wave.vgpr_mut(0) {
                 for lane in 0..64 {
-                    let y = if enabled > 0 { y[lane] << 10 } else { 0 };
-                    let z = if enabled > 1 { z[lane] << 20 } else { 0 };
+                    let y = if count > 1 { y[lane] << 10 } else { 0 };
+                    let z = if count > 2 { z[lane] << 20 } else { 0 };
                     v0[lane] = x[lane] & 0x3ff | y & 0xf_fc00 | z & 0x3ff0_0000;
                 }
             }
             return;
         }
-        for (i, values) in ids.iter().enumerate().take(enabled as usize + 1) {
+        for (i, values) in ids.iter().enumerate().take(count) {
             if let Some(v) = wave.vgpr_mut(i as u16) {
                 *v = *values;
             }

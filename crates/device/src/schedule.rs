@@ -459,8 +459,10 @@ impl Job {
         group.size = plan.group_size(group.id);
         group.shared.lds.clear();
         group.shared.scratch_base = plan.scratch.base;
-        group.shared.global = self.global.clone();
-        group.shared.order = self.order.clone();
+        if !Arc::ptr_eq(&group.shared.global, &self.global) {
+            group.shared.global = self.global.clone();
+        }
+        group.shared.order.clone_from(&self.order);
         let count = Plan::wave_count(group.size);
         while group.waves.len() < count as usize {
             group.waves.push(Wave::new(&self.target, plan.kernel.setup.shape));

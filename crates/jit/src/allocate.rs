@@ -4,7 +4,10 @@
 //! use is farthest away goes. What came from memory that does not change meanwhile (registers of the wave, constants) is
 //! read again; the rest goes to a slot of the frame.
 
+pub mod memory;
+
 use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, Rm, ins, whole};
+use memory::Access;
 
 /// A value: sixteen dwords or eight quadwords of a vector register, or a mask.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,6 +49,8 @@ pub enum Home {
     Zeros,
     /// A slot of the frame.
     Slot(u16),
+    /// A dword that an access has loaded, by the access's number and its own.
+    Row(u8, u8),
 }
 
 /// What an instruction does with its operands.
@@ -79,6 +84,18 @@ pub enum Kind {
     StoreLanes(u8),
     /// Leaves if the mask src0 has a lane.
     Check,
+    /// Leaves if lanes at src0, or src1 and src0, are outside; else notes where they are.
+    Verify(Access),
+    /// `dst` = what is there, a dword or less.
+    Load(Access),
+    /// Several dwords, which become [`Home::Row`]s.
+    Fetch(Access),
+    /// src0 is a dword of an access's data.
+    ToRow(u8, u8),
+    /// src0, a dword or less, to memory.
+    Put(Access),
+    /// What [`Kind::ToRow`] has brought, to memory.
+    PutRows(Access),
 }
 
 /// An instruction.
@@ -140,8 +157,23 @@ pub mod fixed {
     pub const LANE: Gpr = Gpr::Rdx;
     /// For anything that does not last.
     pub const SCRATCH: Gpr = Gpr::Rdi;
+    /// Where accesses go, of the lanes at hand.
+    pub const PLACES: Gpr = Gpr::R8;
     /// Scalar registers.
     pub const SGPRS: Gpr = Gpr::R12;
+    /// The link.
+    pub const LINK: Gpr = Gpr::Rbx;
+}
+
+/// Where the link has the address of the place that accesses are noted at.
+const PLACE_OF_WAVE: Mem = Mem::At(fixed::LINK, std::mem::offset_of!(crate::block::Link, place) as i32);
+
+/// Where code goes that cannot go on.
+pub struct Exits<'a> {
+    /// Lanes need what is rare.
+    pub rare: Label,
+    /// An access is outside, by its number.
+    pub outside: &'a [Label],
 }
 
 /// Slots of 64 bytes in the frame, at RSP.
@@ -186,8 +218,8 @@ struct Allocator<'a> {
     overflow: bool,
 }
 
-/// Writes the code; where a [`Kind::Check`] fails it goes to `leave`.
-pub fn allocate(asm: &mut Asm, code: &mut Code, leave: Label) -> Result<(), TooMany> {
+/// Writes the code.
+pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(), TooMany> {
     let values = code.classes.len();
     let mut next_use = vec![NEVER; values];
     let mut nexts = vec![[NEVER; 4]; code.insts.len()];
@@ -222,14 +254,14 @@ pub fn allocate(asm: &mut Asm, code: &mut Code, leave: Label) -> Result<(), TooM
     for (inst, nexts) in insts.iter().zip(&nexts) {
         a.pinned_vectors = 0;
         a.pinned_masks = 0;
-        a.instruction(inst, nexts, leave);
+        a.instruction(inst, nexts, exits);
         a.free_slots.append(&mut a.left_slots);
     }
     if a.overflow { Err(TooMany) } else { Ok(()) }
 }
 
 impl Allocator<'_> {
-    fn instruction(&mut self, inst: &Inst, nexts: &[u32; 4], leave: Label) {
+    fn instruction(&mut self, inst: &Inst, nexts: &[u32; 4], exits: &Exits<'_>) {
         let [s0, s1, s2, mask] = inst.src;
         let k = if mask == NONE { 0 } else { self.get(mask) };
         let deco = Deco { mask: k, zero: inst.zero, round: inst.round, imm: inst.imm };
@@ -288,7 +320,7 @@ impl Allocator<'_> {
                 let d = self.free(Class::Vector);
                 self.asm.evex(XOR, d, d, Rm::Reg(d), Deco::default());
                 self.asm.mov_imm(fixed::SCRATCH, table.as_ptr() as u64);
-                self.asm.gather(d, fixed::SCRATCH, index, copy);
+                self.asm.gather(d, fixed::SCRATCH, index, 4, copy);
                 self.used(inst, nexts);
                 self.place(inst.dst, d);
             }
@@ -315,7 +347,33 @@ impl Allocator<'_> {
                 let a = self.get(s0);
                 self.used(inst, nexts);
                 self.asm.vex(KMOVW, 0x98, a, 0, Rm::Reg(a), None);
-                self.asm.jump_if(Cond::NotZero, leave);
+                self.asm.jump_if(Cond::NotZero, exits.rare);
+            }
+            Kind::Verify(access) => {
+                self.verify(inst, access, k, exits.outside[access.number as usize]);
+                self.used(inst, nexts);
+            }
+            Kind::Load(access) => {
+                self.load_access(inst.dst, access, k);
+                self.used(inst, nexts);
+            }
+            Kind::Fetch(access) => {
+                self.fetch(access, k);
+                self.used(inst, nexts);
+            }
+            Kind::ToRow(number, dword) => {
+                let a = self.get(s0);
+                self.used(inst, nexts);
+                let to = memory::row(number, dword as usize);
+                self.asm.evex(MOVE_STORE, a, 0, Rm::Mem(to), Deco::default());
+            }
+            Kind::Put(access) => {
+                self.put(s0, access, k);
+                self.used(inst, nexts);
+            }
+            Kind::PutRows(access) => {
+                self.put_rows(access, k);
+                self.used(inst, nexts);
             }
         }
         if inst.dst != NONE && self.next_use[inst.dst.0 as usize] == NEVER {
@@ -408,6 +466,7 @@ impl Allocator<'_> {
             match home {
                 Home::File(r) if whole => return Rm::Mem(file(r)),
                 Home::Slot(n) if whole => return Rm::Mem(slot(n)),
+                Home::Row(number, dword) if whole => return Rm::Mem(memory::row(number, dword as usize)),
                 Home::Vector(x) if whole => return Rm::Mem(Mem::Constant(self.asm.vector(x))),
                 Home::Splat32(n) if elem == 4 && n != 0 => {
                     return Rm::Broadcast(Mem::Constant(self.asm.constant(n as u64, 4)));
@@ -458,6 +517,10 @@ impl Allocator<'_> {
                 Class::Vector => self.asm.evex(MOVE, r, 0, Rm::Mem(slot(n)), plain),
                 Class::Mask => self.asm.vex(KMOVQ, 0x90, r, 0, Rm::Mem(slot(n)), None),
             },
+            Home::Row(number, dword) => {
+                let at = Rm::Mem(memory::row(number, dword as usize));
+                self.asm.evex(MOVE, r, 0, at, plain);
+            }
             // Every value is made before it is used.
             Home::None => self.overflow = true,
         }
@@ -578,6 +641,7 @@ fn sgpr(code: u8) -> Mem {
 
 /// Starts a loop over the lanes of a wave, sixteen at a time; [`next_lanes`] ends it.
 pub fn first_lanes(asm: &mut Asm, vgprs: Gpr) -> Label {
+    asm.load_address(fixed::PLACES, Mem::At(Gpr::Rsp, memory::PLACES));
     asm.alu(Alu::Mov, true, fixed::FILE, Rm::Reg(vgprs as u8));
     asm.alu(Alu::Mov, true, fixed::MASKS, Rm::Reg(fixed::SGPRS as u8));
     asm.alu(Alu::Xor, false, fixed::LANE, Rm::Reg(fixed::LANE as u8));
@@ -590,6 +654,7 @@ pub fn first_lanes(asm: &mut Asm, vgprs: Gpr) -> Label {
 pub fn next_lanes(asm: &mut Asm, again: Label) {
     asm.alu_imm(Alu::Add, true, fixed::FILE, 64);
     asm.alu_imm(Alu::Add, true, fixed::MASKS, 2);
+    asm.alu_imm(Alu::Sub, true, fixed::PLACES, -memory::place::CHUNK);
     asm.alu_imm(Alu::Add, false, fixed::LANE, 16);
     asm.alu_imm(Alu::Cmp, false, fixed::LANE, 64);
     asm.jump_if(Cond::NotZero, again);

@@ -1,12 +1,15 @@
 //! A block compiled: strips, scalar instructions and branches as code, everything else as calls of the interpreter, and the
 //! way to the next block.
 
-use crate::allocate::{self, TooMany, first_lanes, fixed, next_lanes};
+pub mod memory;
+
+use crate::allocate::{self, Exits, TooMany, first_lanes, fixed, next_lanes};
 use crate::gpr;
 use crate::lower::{Version, lower};
-use crate::scalar::{self, scalar};
+use crate::scalar::{self, Scalar, scalar};
 use crate::strip::{Setting, Strip, strip, suits};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
+use memory::{Around, Begun, WINDOWS, Window};
 use std::mem::offset_of;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::regs;
@@ -14,7 +17,7 @@ use wavemill_sem::control::{Condition, Control, target};
 use wavemill_sem::scalar::{S32, S64};
 use wavemill_wave::interp::cache::PAGE;
 use wavemill_wave::layout;
-use wavemill_wave::program::{Block, Run};
+use wavemill_wave::program::{Block, Inst, Run};
 
 /// What code and the engine tell each other. Code has its address in RBX.
 #[repr(C)]
@@ -27,10 +30,22 @@ pub struct Link {
     pub table: *const *const u8,
     /// Where code goes to end.
     pub exit: *const u8,
-    /// Runs an instruction of a block in the interpreter.
-    pub step: unsafe extern "sysv64" fn(*mut Link, *const Source, u32) -> u32,
+    /// Runs instructions of a block in the interpreter: the first's number, and how many 16 bits up.
+    pub steps: unsafe extern "sysv64" fn(*mut Link, *const Source, u32) -> u32,
+    /// Looks for the allocation that has an address, for a window's number and bytes, 8 bits up; whether there is one.
+    pub find: unsafe extern "sysv64" fn(*mut Link, u32, u64) -> u32,
     /// Instructions left of the wave's turn.
     pub budget: i64,
+    /// Where the address of the instruction is noted that accesses memory.
+    pub place: *mut u64,
+    /// Where it is noted that memory was written.
+    pub stored: *mut bool,
+    /// The work-group's LDS.
+    pub lds: *mut u8,
+    /// Its size.
+    pub lds_bytes: u64,
+    /// Allocations that loads and stores have touched.
+    pub windows: [Window; 2 * WINDOWS],
 }
 
 /// A block to compile, with where it is and the bits of MODE that it is compiled for. Code has its address.
@@ -49,6 +64,10 @@ pub const GO: u32 = 0;
 pub const STOPPED: u32 = 1;
 /// Its turn is over.
 pub const PREEMPTED: u32 = 2;
+/// It has ended.
+pub const ENDED: u32 = 3;
+/// It is at a barrier.
+pub const BARRIER: u32 = 4;
 
 fn link(offset: usize) -> Mem {
     Mem::At(Gpr::Rbx, offset as i32)
@@ -68,7 +87,7 @@ pub fn entry() -> (Vec<u8>, usize) {
     let mut asm = Asm::default();
     SAVED.into_iter().for_each(|r| asm.push(r));
     asm.alu(Alu::Mov, true, Gpr::Rbp, Rm::Reg(Gpr::Rsp as u8));
-    asm.alu_imm(Alu::Sub, true, Gpr::Rsp, allocate::SLOTS as i32 * 64);
+    asm.alu_imm(Alu::Sub, true, Gpr::Rsp, allocate::memory::FRAME);
     asm.alu_imm(Alu::And, true, Gpr::Rsp, -64);
     asm.alu(Alu::Mov, true, Gpr::Rbx, Rm::Reg(Gpr::Rdi as u8));
     asm.alu(Alu::Mov, true, fixed::SGPRS, Rm::Mem(link(offset_of!(Link, sgprs))));
@@ -95,7 +114,16 @@ pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
             c.strip(at, setting)
         } else if scalar::suits(inst) {
             c.scalar(at)
-        } else if inst.run == Run::Nop || at + 1 == insts.len() && c.branch().is_some() {
+        } else if inst.run == Run::Wait {
+            memory::wait(&mut c.asm);
+            1
+        } else if let Some(load) = memory::ScalarLoad::of(inst) {
+            c.scalar_load(at, &load);
+            1
+        } else if inst.run == Run::Nop
+            || c.stops(at).is_some()
+            || at + 1 == insts.len() && c.branch().is_some()
+        {
             1
         } else {
             0
@@ -109,35 +137,79 @@ pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
     c.asm.finish()
 }
 
-/// Code of a strip, in three versions: for all lanes active, for some, and for lanes that need rare parts.
-pub(crate) fn emit(asm: &mut Asm, any: &Strip, full: &Strip) -> Result<(), TooMany> {
-    let [some, rare, back, done, work] = [0; 5].map(|_| asm.label());
+/// Code of a strip, in three versions: for all lanes active, for some, and for lanes that need rare parts. Before each of the
+/// first two, its accesses are checked.
+///
+/// `after` are scalar instructions among the strip's that come behind it.
+pub(crate) fn emit(
+    asm: &mut Asm,
+    any: &Strip,
+    full: &Strip,
+    after: Option<&Scalar>,
+    around: &Around<'_>,
+) -> Result<(), TooMany> {
+    let [some, rare, back, done, work, over] = [0; 6].map(|_| asm.label());
+    let begun = memory::begin(asm, any, around);
+    let exits = Exits { rare, outside: &begun.outside };
     let exec = Mem::At(fixed::SGPRS, regs::EXEC as i32 * 4);
     asm.alu(Alu::Mov, true, fixed::SCRATCH, Rm::Mem(exec));
     asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
     asm.jump_if(Cond::NotZero, some);
+    verify(asm, full, &begun, rare, around)?;
     let again = first_lanes(asm, VGPRS);
-    allocate::allocate(asm, &mut lower(full, Version::Hopeful), rare)?;
+    allocate::allocate(asm, &mut lower(full, Version::Hopeful, around.pcs), &exits)?;
     next_lanes(asm, again);
     asm.jump(done);
     asm.bind(some);
+    verify(asm, any, &begun, rare, around)?;
     let again = first_lanes(asm, VGPRS);
     // Where no lane is active, nothing changes but masks, which have none of them.
-    let lanes = |code: u8| Mem::At(fixed::MASKS, code as i32 * 4);
     asm.compare_word_with_zero(lanes(regs::EXEC as u8));
     asm.jump_if(Cond::NotZero, work);
     any.masks.iter().for_each(|&(code, _)| asm.clear_word(lanes(code)));
     asm.jump(back);
     asm.bind(work);
-    allocate::allocate(asm, &mut lower(any, Version::Hopeful), rare)?;
+    allocate::allocate(asm, &mut lower(any, Version::Hopeful, around.pcs), &exits)?;
     // The careful version is for any lanes, and so is what follows it.
     asm.bind(back);
     next_lanes(asm, again);
     asm.jump(done);
     asm.bind(rare);
-    allocate::allocate(asm, &mut lower(any, Version::Careful), rare)?;
+    allocate::allocate(asm, &mut lower(any, Version::Careful, around.pcs), &exits)?;
     asm.jump(back);
+    memory::end(asm, any, &begun, around, over);
     asm.bind(done);
+    if let Some(run) = after {
+        gpr::emit(asm, run).map_err(|_| TooMany)?;
+    }
+    asm.bind(over);
+    Ok(())
+}
+
+/// The mask at a pair of scalar registers: the lanes at hand.
+fn lanes(code: u8) -> Mem {
+    Mem::At(fixed::MASKS, code as i32 * 4)
+}
+
+/// Checks the accesses of all lanes.
+fn verify(
+    asm: &mut Asm,
+    strip: &Strip,
+    begun: &Begun,
+    rare: Label,
+    around: &Around<'_>,
+) -> Result<(), TooMany> {
+    if strip.accesses.is_empty() {
+        return Ok(());
+    }
+    let next = asm.label();
+    let again = first_lanes(asm, VGPRS);
+    asm.compare_word_with_zero(lanes(regs::EXEC as u8));
+    asm.jump_if(Cond::Zero, next);
+    let exits = Exits { rare, outside: &begun.outside };
+    allocate::allocate(asm, &mut lower(strip, Version::Places, around.pcs), &exits)?;
+    asm.bind(next);
+    next_lanes(asm, again);
     Ok(())
 }
 
@@ -163,12 +235,22 @@ impl Compiler<'_> {
             let insts = &self.block.insts[at..end];
             let Some(any) = strip(insts, setting, false) else { return 0 };
             let Some(full) = strip(&insts[..any.len], setting, true) else { return 0 };
+            let sunk: Vec<Inst> = any.scalars.iter().map(|&i| insts[i]).collect();
+            let run = scalar(&sunk).filter(|run| run.len == sunk.len());
+            if run.is_none() && !sunk.is_empty() {
+                end = at + any.scalars[0];
+                continue;
+            }
             let before = self.asm.mark();
-            if emit(&mut self.asm, &any, &full).is_ok() {
-                return any.len;
+            let pcs = |i: usize| self.pc.wrapping_add(self.block.insts[at + i].offset as u64);
+            let around = Around { source: self.source, at, pcs: &pcs, level: setting.level };
+            let after = run.as_ref();
+            match emit(&mut self.asm, &any, &full, after, &around) {
+                Ok(()) => return any.len,
+                Err(_) if !sunk.is_empty() => end = at + any.scalars[0],
+                Err(_) => end = at + any.len / 2,
             }
             self.asm.rewind(before);
-            end = at + any.len / 2;
         }
         0
     }
@@ -179,9 +261,9 @@ impl Compiler<'_> {
         let goes_on = asm.label();
         asm.alu(Alu::Mov, true, Gpr::Rdi, Rm::Reg(Gpr::Rbx as u8));
         asm.mov_imm(Gpr::Rsi, std::ptr::from_ref(self.source) as u64);
-        asm.mov_imm(Gpr::Rdx, at as u64);
+        asm.mov_imm(Gpr::Rdx, at as u64 | 1 << 16);
         asm.vzeroupper();
-        asm.indirect(2, link(offset_of!(Link, step)));
+        asm.indirect(2, link(offset_of!(Link, steps)));
         asm.alu(Alu::Test, false, Gpr::Rax, Rm::Reg(Gpr::Rax as u8));
         asm.jump_if(Cond::Zero, goes_on);
         leave(asm, STOPPED);
@@ -201,6 +283,27 @@ impl Compiler<'_> {
             end = at + run.len / 2;
         }
         0
+    }
+
+    /// A load into scalar registers.
+    fn scalar_load(&mut self, at: usize, load: &memory::ScalarLoad) {
+        let (done, slow) = (self.asm.label(), self.asm.label());
+        let pc = self.pc.wrapping_add(self.block.insts[at].offset as u64);
+        load.emit(&mut self.asm, pc, slow);
+        self.asm.jump(done);
+        self.asm.bind(slow);
+        self.step(at);
+        self.asm.bind(done);
+    }
+
+    /// What code returns for an instruction that ends the block, if it does nothing but stop the wave.
+    fn stops(&self, at: usize) -> Option<u32> {
+        let last = at + 1 == self.block.insts.len();
+        match self.block.insts[at].run {
+            Run::Control(Control::End) if last => Some(ENDED),
+            Run::Control(Control::Barrier) if last => Some(BARRIER),
+            _ => None,
+        }
     }
 
     /// The condition and the target of the branch that ends the block, if it is one that code can do.
@@ -225,6 +328,12 @@ impl Compiler<'_> {
         }
         let preempted = self.asm.label();
         let next = self.pc.wrapping_add(self.block.len as u64);
+        if let Some(how) = self.stops(self.block.insts.len() - 1) {
+            self.asm.mov_imm(Gpr::Rax, next);
+            self.asm.store(true, wave(layout::PC), Gpr::Rax);
+            leave(&mut self.asm, how);
+            return;
+        }
         match self.branch() {
             Some((Condition::Always, target)) => self.go_to(target, preempted),
             Some((condition, target)) => {

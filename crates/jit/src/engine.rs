@@ -1,10 +1,12 @@
 //! The engine: finds compiled blocks, compiles those that are new, and lets code and interpreter take turns.
 
 use crate::arena::{Arena, Segment};
-use crate::block::{self, GO, Link, PREEMPTED, Source};
+use crate::block::memory::Window;
+use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Source};
 use crate::strip::Setting;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use wavemill_isa::{Decoder, Target};
 use wavemill_sem::Mode;
 use wavemill_wave::interp::Exec;
@@ -19,6 +21,8 @@ pub struct Jit {
     decoder: Decoder,
     cache: Cache<Compiled, Key, Codes>,
     arena: Arc<Arena>,
+    /// A number that no other engine of the process has.
+    id: u64,
     entry: Segment,
     exit: *const u8,
 }
@@ -61,13 +65,82 @@ impl Default for Codes {
     }
 }
 
-/// What an engine and the interpreter's [`Exec`] share while code runs; [`Link`] is the part that code knows.
+/// What an engine and the interpreter's [`Exec`] share while code runs; [`Link`] is the part that code knows. A thread keeps it
+/// from one turn to the next, for the windows on memory in it.
 #[repr(C)]
-struct Turn<'a, 'w> {
+struct Turn {
     link: Link,
-    exec: &'a mut Exec<'w>,
+    /// The wave in the interpreter's hands, for this turn.
+    exec: *mut Exec<'static>,
     /// How the interpreter stopped the wave.
     next: Next,
+    /// The state of memory that the windows are of ([`Memory::generation`]); 0 if they are for this turn only.
+    generation: u64,
+    /// The page of code that the last turn ended in, and whose it is.
+    last: Weak<Page<Compiled, Codes>>,
+    last_of: (u64, u64, Option<Key>),
+}
+
+thread_local! {
+    static TURN: Cell<Option<Box<Turn>>> = const { Cell::new(None) };
+}
+
+impl Turn {
+    fn new() -> Box<Turn> {
+        let link = Link {
+            sgprs: std::ptr::null_mut(),
+            vgprs: std::ptr::null_mut(),
+            table: std::ptr::null(),
+            exit: std::ptr::null(),
+            steps,
+            find,
+            budget: 0,
+            place: std::ptr::null_mut(),
+            stored: std::ptr::null_mut(),
+            lds: std::ptr::null_mut(),
+            lds_bytes: 0,
+            windows: [Window::default(); 2 * block::memory::WINDOWS],
+        };
+        Box::new(Turn {
+            link,
+            exec: std::ptr::null_mut(),
+            next: Next::Go,
+            generation: 0,
+            last: Weak::new(),
+            last_of: (0, 0, None),
+        })
+    }
+
+    /// Makes it that of a wave's turn.
+    fn begin(
+        &mut self,
+        exec: &mut Exec<'_>,
+        group: &GroupShared,
+        memory: &Memory,
+        exit: *const u8,
+        budget: u64,
+    ) {
+        let generation = memory.generation();
+        if self.generation != generation {
+            self.link.windows.fill(Window::default());
+            self.generation = generation;
+        }
+        let wave = exec.wave();
+        self.link.sgprs = std::ptr::from_mut(wave).wrapping_byte_add(wavemill_wave::layout::SGPRS).cast();
+        self.link.vgprs = wave.register_file();
+        self.link.exit = exit;
+        self.link.budget = i64::try_from(budget).unwrap_or(i64::MAX);
+        self.link.lds = group.lds.base();
+        self.link.lds_bytes = group.lds.len().into();
+        (self.link.place, self.link.stored) = exec.notes();
+        self.next = Next::Go;
+        self.exec = std::ptr::from_mut(exec).cast();
+    }
+
+    fn exec(&mut self) -> &mut Exec<'static> {
+        // SAFETY: set when the turn began, and alive until it ends. While code runs nobody else uses it.
+        unsafe { &mut *self.exec }
+    }
 }
 
 type Enter = unsafe extern "sysv64" fn(*mut Link, *const u8) -> u32;
@@ -90,8 +163,10 @@ impl Jit {
         let (code, exit) = block::entry();
         let entry = arena.place(&code)?;
         let exit = entry.address().wrapping_add(exit);
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (interp, decoder) = (Interp::new(target), Decoder::new(target));
-        Some(Jit { interp, decoder, cache: Cache::default(), arena, entry, exit })
+        Some(Jit { interp, decoder, cache: Cache::default(), arena, id, entry, exit })
     }
 
     fn enter(&self) -> Enter {
@@ -119,33 +194,23 @@ impl Jit {
     }
 
     /// Runs a wave until its turn ends. `page` keeps the code alive.
-    fn turn(
-        &self,
-        exec: &mut Exec<'_>,
-        page: &mut Option<Arc<Page<Compiled, Codes>>>,
-        memory: &Memory,
-        budget: u64,
-    ) -> Event {
-        let wave = exec.wave();
-        let link = Link {
-            sgprs: std::ptr::from_mut(wave).wrapping_byte_add(wavemill_wave::layout::SGPRS).cast(),
-            vgprs: wave.register_file(),
-            table: std::ptr::null(),
-            exit: self.exit,
-            step,
-            budget: i64::try_from(budget).unwrap_or(i64::MAX),
-        };
-        let mut turn = Turn { link, exec, next: Next::Go };
-        let mut at = (!0, Key::of(turn.exec));
+    fn turn(&self, turn: &mut Turn, page: &mut Option<Arc<Page<Compiled, Codes>>>, memory: &Memory) -> Event {
+        let (pc, key) = (turn.exec().wave().pc, Key::of(turn.exec()));
+        let mut at = (pc & !(PAGE - 1), key);
+        if turn.last_of == (self.id, at.0, Some(key)) {
+            *page = turn.last.upgrade().filter(|page| self.cache.is_current(page));
+        }
         loop {
-            let (pc, key) = (turn.exec.wave().pc, Key::of(turn.exec));
+            let (pc, key) = (turn.exec().wave().pc, Key::of(turn.exec()));
             if (pc & !(PAGE - 1), key) != at || page.is_none() {
                 at = (pc & !(PAGE - 1), key);
-                *page = Some(self.cache.page(memory, at.0, key));
+                let found = self.cache.page(memory, at.0, key);
+                (turn.last, turn.last_of) = (Arc::downgrade(&found), (self.id, at.0, Some(key)));
+                *page = Some(found);
             }
             let fetch = Event::Fault(Fault { kind: FaultKind::Fetch, pc, lanes: 0, address: pc });
             let Some(page) = page.as_ref().filter(|_| pc & 3 == 0) else { return fetch };
-            let wave = &*turn.exec.wave();
+            let wave = &*turn.exec().wave();
             let compiled = self.cache.block(page, pc, || {
                 let made = self.make(memory, pc, key, wave, &page.shared);
                 let bytes = made.source.block.bytes();
@@ -156,16 +221,18 @@ impl Jit {
                     turn.link.table = page.shared.0.as_ptr().cast();
                     // SAFETY: the code was made for this wave's layout and mode. It is alive, and so is all code that
                     // its page's table names, as the page is.
-                    let how = unsafe { self.enter()(&raw mut turn.link, code.address()) };
+                    let how = unsafe { self.enter()(std::ptr::from_mut(turn).cast(), code.address()) };
                     match how {
                         GO => Next::Go,
                         PREEMPTED => return Event::Preempted,
+                        ENDED => return Event::End,
+                        BARRIER => return Event::Barrier,
                         _ => std::mem::replace(&mut turn.next, Next::Go),
                     }
                 }
                 None => {
                     let block = &compiled.source.block;
-                    let next = turn.exec.block(pc, block);
+                    let next = turn.exec().block(pc, block);
                     turn.link.budget -= block.insts.len() as i64;
                     next
                 }
@@ -185,31 +252,56 @@ impl Jit {
     }
 }
 
-/// Runs an instruction in the interpreter, for code.
+/// Runs instructions in the interpreter, for code.
 ///
 /// # Safety
 /// The link must be a [`Turn`]'s, and the source one that lives.
-unsafe extern "sysv64" fn step(link: *mut Link, source: *const Source, at: u32) -> u32 {
+unsafe extern "sysv64" fn steps(link: *mut Link, source: *const Source, which: u32) -> u32 {
     // SAFETY: the caller's promise; while code runs nobody else uses the turn.
-    let (turn, source) = unsafe { (&mut *link.cast::<Turn<'_, '_>>(), &*source) };
-    let (block, at) = (&source.block, at as usize);
-    let insts = &block.insts;
-    let next = match turn.exec.instruction(source.pc, block, at) {
+    let (turn, source) = unsafe { (&mut *link.cast::<Turn>(), &*source) };
+    let (first, count) = ((which & 0xffff) as usize, (which >> 16) as usize);
+    (first..first + count).any(|at| step(turn, source, at)).into()
+}
+
+/// Runs an instruction in the interpreter; true if the wave does not go on with the next one.
+fn step(turn: &mut Turn, source: &Source, at: usize) -> bool {
+    let insts = &source.block.insts;
+    let exec = turn.exec();
+    let next = match exec.instruction(source.pc, &source.block, at) {
         None if at + 1 < insts.len()
             && matches!(insts[at].run, Run::Control(_))
-            && Key::of(turn.exec).mode != source.mode =>
+            && Key::of(exec).mode != source.mode =>
         {
             // The rest of the block was compiled for another mode.
-            let wave = turn.exec.wave();
+            let wave = exec.wave();
             insts[..=at].iter().for_each(|n| program::count(&mut wave.counters, n));
             wave.pc = source.pc.wrapping_add(insts[at + 1].offset as u64);
             Next::Go
         }
-        None => return 0,
+        None => return false,
         Some(next) => next,
     };
     turn.next = next;
     turn.link.budget -= insts.len() as i64;
+    true
+}
+
+/// Looks for the allocation that has an address, for code.
+///
+/// # Safety
+/// The link must be a [`Turn`]'s.
+unsafe extern "sysv64" fn find(link: *mut Link, which: u32, address: u64) -> u32 {
+    // SAFETY: the caller's promise; while code runs nobody else uses the turn.
+    let turn = unsafe { &mut *link.cast::<Turn>() };
+    let (window, bytes) = ((which & 0xff) as usize, u64::from(which >> 8));
+    let Some((range, lasts)) = turn.exec().range(address, bytes) else { return 0 };
+    if window >= block::memory::WINDOWS && !range.writable {
+        return 0;
+    }
+    if !lasts {
+        turn.generation = 0;
+    }
+    turn.link.windows[window] = Window::new(&range, address);
     1
 }
 
@@ -229,12 +321,16 @@ impl Engine for Jit {
         }
         let mut exec = self.interp.exec(wave, group, memory);
         let mut page = None;
+        let mut turn = TURN.take().unwrap_or_else(Turn::new);
+        turn.begin(&mut exec, group, memory, self.exit, budget);
         // SAFETY: memory that may be gone is accessed by single instructions, in code or in the interpreter, which hold no
         // locks, and change nothing but the wave, which ends, and memory. What owns memory lives out here.
-        let event = match unsafe { host::guarded(|| self.turn(&mut exec, &mut page, memory, budget)) } {
+        let event = match unsafe { host::guarded(|| self.turn(&mut turn, &mut page, memory)) } {
             Ok(event) => event,
             Err(gone) => exec.gone(gone),
         };
+        TURN.set(Some(turn));
+        drop(exec);
         wave.end_run(&event);
         event
     }

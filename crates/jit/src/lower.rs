@@ -2,7 +2,10 @@
 //! to 7, and 8 to 15), a mask a mask register.
 //!
 //! What is rarely needed is either left out, and a mask of the lanes that would have needed it checked before anything is
-//! written ([`Version::Hopeful`]), or always done ([`Version::Careful`]).
+//! written ([`Version::Hopeful`]), or always done ([`Version::Careful`]). Where a strip's accesses go is a program of its own
+//! ([`Version::Places`]), which runs first.
+
+mod memory;
 
 use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, REGISTERS_ONLY, V};
 use crate::strip::{Input, Strip};
@@ -18,6 +21,8 @@ pub enum Version {
     Hopeful,
     /// They are always done.
     Careful,
+    /// They are always done, and nothing else than what it takes to check accesses.
+    Places,
 }
 
 /// An instruction whose last operand is a register, or of another size than the vector.
@@ -138,10 +143,14 @@ struct Lowerer<'a> {
     needed: V,
     /// A value that must be no NaN, and in which lanes.
     pending: Option<(V, V)>,
+    /// The address of an instruction of the strip.
+    pcs: &'a dyn Fn(usize) -> u64,
+    /// Accesses whose rows are filled, as bits.
+    fetched: u32,
 }
 
-/// Lowers a strip.
-pub fn lower(strip: &Strip, version: Version) -> Code {
+/// Lowers a strip, whose instructions are at the addresses that `pcs` says.
+pub fn lower(strip: &Strip, version: Version, pcs: &dyn Fn(usize) -> u64) -> Code {
     let nodes = &strip.program.nodes;
     let mut l = Lowerer {
         strip,
@@ -153,6 +162,8 @@ pub fn lower(strip: &Strip, version: Version) -> Code {
         upper: Vec::new(),
         needed: NONE,
         pending: None,
+        pcs,
+        fetched: 0,
     };
     let checks = l.count_uses();
     let mut at = 0;
@@ -183,11 +194,16 @@ pub fn lower(strip: &Strip, version: Version) -> Code {
         }
         at += 1;
     }
+    if version == Version::Places {
+        l.verify();
+        return l.code;
+    }
     l.finish_checks();
     // All is computed before anything is written.
     for &(_, value) in &strip.masks {
         l.get(value);
     }
+    l.put();
     for &(register, value) in &strip.vgprs {
         let v = l.get(value)[0];
         l.push(Inst { src: [v, NONE, NONE, NONE], ..blank(Kind::Store(register)) });
@@ -230,13 +246,11 @@ impl Lowerer<'_> {
         let mut checks = vec![false; nodes.len()];
         // Nodes whose NaNs are found, because they, or what is made of them, are looked at; and in which lanes.
         let mut covered = vec![u32::MAX; if hopeful { nodes.len() } else { 0 }];
-        for &(_, v) in self.strip.vgprs.iter() {
-            self.uses[v.0 as usize] += 1;
-        }
-        for &(_, v) in self.strip.masks.iter() {
-            self.uses[v.0 as usize] += 1;
-        }
-        for &(_, v) in &self.strip.active {
+        let places = self.version == Version::Places;
+        let Strip { vgprs, masks, active, .. } = self.strip;
+        let registers = vgprs.iter().map(|o| o.1).chain(masks.iter().map(|o| o.1));
+        let all = registers.chain(active.iter().map(|o| o.1)).filter(|_| !places);
+        for v in all.chain(self.access_values(places)) {
             self.uses[v.0 as usize] += 1;
         }
         let mut actives = self.strip.active.iter().rev().peekable();
@@ -466,6 +480,7 @@ impl Lowerer<'_> {
                 Input::Lanes(code) => one(self.leaf(Class::Mask, Home::Lanes(code))),
                 // Strips have no scalar instructions.
                 Input::Scc => one(self.leaf(Class::Mask, Home::Zeros)),
+                Input::Loaded(n) => one(self.loaded(n)),
                 Input::LaneNumber => {
                     let first = self.made(Class::Vector, blank(Kind::FirstLane));
                     let lanes = self.vector(&LANES);

@@ -5,6 +5,10 @@
 //! lanes only, which is all that active lanes need: what they are elsewhere is settled where registers are written, or where
 //! EXEC changes.
 
+pub mod memory;
+
+use crate::scalar;
+use memory::Access;
 use wavemill_isa::{Level, regs};
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::inst::{Inst, Run};
@@ -26,6 +30,8 @@ pub enum Input {
     LaneNumber,
     /// The scalar condition code.
     Scc,
+    /// A dword that an access of the strip has loaded: four times the access's number, plus the dword's.
+    Loaded(u16),
 }
 
 impl Input {
@@ -33,6 +39,7 @@ impl Input {
     const LANES: u16 = 2 << 10;
     const LANE_NUMBER: u16 = 3 << 10;
     const SCC: u16 = 4 << 10;
+    const LOADED: u16 = 5 << 10;
 
     /// From a [`wavemill_sem::record::Node::Input`]'s number.
     pub fn of(n: u16) -> Input {
@@ -41,6 +48,7 @@ impl Input {
             Self::SGPR => Input::Sgpr(n as u8),
             Self::LANES => Input::Lanes(n as u8),
             Self::LANE_NUMBER => Input::LaneNumber,
+            Self::LOADED => Input::Loaded(n & 0x3ff),
             _ => Input::Scc,
         }
     }
@@ -52,6 +60,7 @@ impl Input {
             Input::Lanes(code) => Self::LANES | code as u16,
             Input::LaneNumber => Self::LANE_NUMBER,
             Input::Scc => Self::SCC,
+            Input::Loaded(n) => Self::LOADED | n,
         }
     }
 
@@ -75,7 +84,14 @@ pub struct Strip {
     pub masks: Vec<(u8, Value)>,
     /// The active lanes of the nodes from here on.
     pub active: Vec<(u32, Value)>,
-    /// How many instructions it has.
+    /// Its loads, and at most one store.
+    pub accesses: Vec<Access>,
+    /// It waits for accesses: what was stored before it is in memory before it loads.
+    pub waits: bool,
+    /// Scalar instructions among its own that come behind it: nothing of it looks at what they write, or writes what they
+    /// read after they did.
+    pub scalars: Vec<usize>,
+    /// How many instructions it has, these included.
     pub len: usize,
 }
 
@@ -88,9 +104,14 @@ pub struct Setting {
     pub level: Level,
 }
 
-/// Whether a strip may have an instruction at all. Lanes that DPP moves, and what only a running wave knows, are not for
-/// strips.
+/// Whether a strip may have an instruction at all.
 pub fn suits(inst: &Inst) -> bool {
+    lanewise(inst) || memory::suits(inst)
+}
+
+/// Whether it is a vector instruction that strips have. Lanes that DPP moves, and what only a running wave knows, are not for
+/// strips.
+fn lanewise(inst: &Inst) -> bool {
     matches!(inst.run, Run::Valu(_) | Run::Compare(_))
         && inst.modifiers.dpp.is_none()
         && inst.src.iter().all(|s| !matches!(s, Src::Special(_)))
@@ -106,21 +127,35 @@ fn pair_is_whole(code: u8) -> bool {
 /// Records the longest strip that starts with the first of these instructions. With `full`, all lanes are active at its
 /// start.
 pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
-    let (program, (vgprs, masks, active, len)) = record(|| {
+    let (program, (vgprs, masks, active, accesses, waits, (scalars, len))) = record(|| {
         let mut r = Recorder::new(full);
-        let mut len = 0;
-        for inst in insts {
-            if !suits(inst) || !r.may_follow(inst) || !r.instruction(inst, setting) {
+        let (mut len, mut waits, mut scalars) = (0, false, Vec::new());
+        for (at, inst) in insts.iter().enumerate() {
+            let done = match inst.run {
+                Run::Nop => true,
+                Run::Wait => {
+                    waits |= !r.stored;
+                    !r.stored
+                }
+                Run::Salu if len > 0 && r.sinks(inst) => {
+                    scalars.push(at);
+                    continue;
+                }
+                _ if lanewise(inst) => r.may_follow(inst) && r.instruction(inst, setting),
+                _ => memory::suits(inst) && r.access_may_follow(inst) && r.access(inst, at),
+            };
+            if !done {
                 break;
             }
-            len += 1;
+            len = at + 1;
         }
+        scalars.retain(|&at| at < len);
         r.settle();
         let vgprs = r.written.iter().map(|&n| (n, r.vgprs[n as usize].map_or(Value(0), |v| v.0))).collect();
         let masks = r.masks.iter().map(|&(code, m)| (code, m.0)).collect();
-        (vgprs, masks, r.active, len)
+        (vgprs, masks, r.active, r.accesses, waits, (scalars, len))
     });
-    (len > 0).then_some(Strip { program, vgprs, masks, active, len })
+    (len > 0).then_some(Strip { program, vgprs, masks, active, accesses, waits, scalars, len })
 }
 
 /// A strip under construction.
@@ -140,6 +175,19 @@ struct Recorder {
     exec: MaskValue,
     full: bool,
     active: Vec<(u32, Value)>,
+    accesses: Vec<Access>,
+    /// One of them stores.
+    stored: bool,
+    /// Vector registers that depend on what the strip has loaded.
+    loaded: Vec<u16>,
+    /// The same of masks.
+    loaded_masks: Vec<u8>,
+    /// The same of EXEC.
+    exec_loaded: bool,
+    /// Scalar registers that scalar instructions behind the strip read, as bits.
+    sunk_reads: u128,
+    /// Those that they write.
+    sunk_writes: u128,
 }
 
 /// The operands of an instruction.
@@ -161,6 +209,13 @@ impl Recorder {
             exec,
             full,
             active: vec![(0, exec.0)],
+            accesses: Vec::new(),
+            stored: false,
+            loaded: Vec::new(),
+            loaded_masks: Vec::new(),
+            exec_loaded: false,
+            sunk_reads: 0,
+            sunk_writes: 0,
         }
     }
 
@@ -185,10 +240,44 @@ impl Recorder {
         let apart =
             |code: u8| self.read.iter().chain([&inst.carry]).all(|&m| m == code || m.abs_diff(code) > 1);
         let exec = matches!(inst.run, Run::Compare(c) if c.exec);
+        let reads = inst.src.iter().enumerate().fold(3 << inst.carry, |all, (i, s)| match *s {
+            Src::Sgpr(code) => all | if inst.is_long(i) { 3 } else { 1 } << code,
+            _ => all,
+        });
+        let writes = if sdst == 255 { 0 } else { 3 << sdst } | if exec { 3 << regs::EXEC } else { 0 };
         !reads_mask
+            && self.keeps_scalars(reads, writes)
             && whole(inst.carry)
             && (sdst == 255 || whole(sdst) && apart(sdst) && !was_number(sdst))
             && !(exec && was_number(regs::EXEC as u8))
+    }
+
+    /// Whether what an instruction does to scalar registers leaves those that come behind the strip as they are.
+    fn keeps_scalars(&self, reads: u128, writes: u128) -> bool {
+        (reads | writes) & self.sunk_writes == 0 && writes & self.sunk_reads == 0
+    }
+
+    /// Notes a scalar instruction that may come behind the strip; false if it may not.
+    fn sinks(&mut self, inst: &Inst) -> bool {
+        // Those above have meanings; VCC's is known.
+        let ordinary = inst.sdst == 255 || inst.sdst < regs::VCC as u8 + 1;
+        let name = inst.row.name;
+        if !scalar::suits(inst) || !ordinary || name.contains("saveexec") || name.contains("wrexec") {
+            return false;
+        }
+        let long = |bits: u8| if bits == 64 { 3u128 } else { 1 };
+        for (src, bits) in inst.src.iter().zip(inst.src_bits).take(2) {
+            if let Src::Sgpr(code) = *src {
+                self.sunk_reads |= long(bits) << code;
+            }
+        }
+        if inst.sdst != 255 {
+            let registers = long(inst.src_bits[2]) << inst.sdst;
+            self.sunk_writes |= registers;
+            // Some change what was there.
+            self.sunk_reads |= registers;
+        }
+        true
     }
 
     fn vgpr(&mut self, n: u16) -> WordValue {
@@ -237,23 +326,28 @@ impl Recorder {
             _ => None,
         };
         let Some(results) = results else { return false };
+        let depends = self.depends_on_loads(inst);
         if let Some(lo) = results.lo {
             let lo = match inst.merge {
                 Some(merge) => merge.apply(lo, self.vgpr(inst.dst)),
                 None => lo,
             };
             self.write(inst.dst, lo);
+            self.note_loaded(inst.dst, depends);
         }
         if let Some(hi) = results.hi {
             self.write(inst.dst + 1, hi);
+            self.note_loaded(inst.dst + 1, depends);
         }
         if let Some(mask) = results.mask {
             let mask = mask & self.exec;
             if inst.sdst != 255 && inst.sdst != regs::EXEC as u8 {
                 self.masks.retain(|&(code, _)| code != inst.sdst);
                 self.masks.push((inst.sdst, mask));
+                self.note_loaded_mask(inst.sdst, depends);
             }
             if inst.sdst == regs::EXEC as u8 || matches!(inst.run, Run::Compare(c) if c.exec) {
+                self.exec_loaded |= depends;
                 self.set_exec(mask);
             }
         }

@@ -1,6 +1,7 @@
 //! Compiled operations against their definitions, and the two ways through what is rare.
 
 use crate::arena::Arena;
+use crate::block::memory::{Around, Window};
 use crate::block::{self, Link, Source};
 use crate::strip::{Input, Strip};
 use crate::x86::Asm;
@@ -14,6 +15,10 @@ use wavemill_wave::{Shape, Wave, layout};
 
 const ROUNDS: [Round; 4] = [Round::Nearest, Round::Up, Round::Down, Round::Zero];
 
+unsafe extern "sysv64" fn no_find(_: *mut Link, _: u32, _: u64) -> u32 {
+    0
+}
+
 unsafe extern "sysv64" fn no_step(_: *mut Link, _: *const Source, _: u32) -> u32 {
     1
 }
@@ -24,7 +29,8 @@ fn run(strip: &Strip, wave: &mut Wave) {
     let (entry, exit) = block::entry();
     let entry = arena.place(&entry).expect("code");
     let mut asm = Asm::default();
-    block::emit(&mut asm, strip, strip).expect("room for all values");
+    let around = Around { source: std::ptr::null(), at: 0, pcs: &|_| 0, level: wave.level() };
+    block::emit(&mut asm, strip, strip, None, &around).expect("room for all values");
     block::leave(&mut asm, block::GO);
     let code = arena.place(&asm.finish()).expect("code");
     let mut link = Link {
@@ -32,8 +38,14 @@ fn run(strip: &Strip, wave: &mut Wave) {
         vgprs: wave.register_file(),
         table: std::ptr::null(),
         exit: entry.address().wrapping_add(exit),
-        step: no_step,
+        steps: no_step,
+        find: no_find,
         budget: 0,
+        place: std::ptr::null_mut(),
+        stored: std::ptr::null_mut(),
+        lds: std::ptr::null_mut(),
+        lds_bytes: 0,
+        windows: [Window::default(); 2 * block::memory::WINDOWS],
     };
     // SAFETY: code of this crate on registers of this wave.
     let how = unsafe {
@@ -69,7 +81,7 @@ fn strip_of(operands: &[Type], result: impl FnOnce(&[Value]) -> (Type, Value)) -
         }
         (vgprs, masks, active)
     });
-    Strip { program, vgprs, masks, active, len: 1 }
+    Strip { program, vgprs, masks, active, accesses: Vec::new(), waits: false, scalars: Vec::new(), len: 1 }
 }
 
 /// A program of one node behind those of another.
@@ -88,7 +100,7 @@ fn with(node: Node, of: Strip, ty: Type) -> Strip {
             }
         }
     }
-    Strip { program, vgprs, masks, active, len: 1 }
+    Strip { program, vgprs, masks, active, accesses: Vec::new(), waits: false, scalars: Vec::new(), len: 1 }
 }
 
 fn wave(random: &mut Random) -> Wave {
@@ -268,7 +280,16 @@ fn registers_are_read_before_they_are_written() {
         Input::Lanes(126).mask();
         (0..16u16).map(|r| (r, Input::Vgpr((r + 5) % 16).word().0)).collect::<Vec<_>>()
     });
-    let strip = Strip { program, vgprs, masks: Vec::new(), active: vec![(0, Value(0))], len: 1 };
+    let strip = Strip {
+        program,
+        vgprs,
+        masks: Vec::new(),
+        active: vec![(0, Value(0))],
+        accesses: Vec::new(),
+        waits: false,
+        scalars: Vec::new(),
+        len: 1,
+    };
     let mut wave = wave(&mut Random(9));
     let before = wave.clone();
     run(&strip, &mut wave);

@@ -53,6 +53,8 @@ pub enum Gpr {
 pub enum Mem {
     /// At a register.
     At(Gpr, i32),
+    /// At a register and another, scaled. Not for vectors.
+    Indexed(Gpr, Gpr, u8, i32),
     /// Bytes from the start of the constants.
     Constant(u32),
 }
@@ -91,10 +93,13 @@ pub struct Label(u32);
 #[allow(missing_docs)]
 pub enum Cond {
     Below = 2,
+    NotBelow = 3,
     Zero = 4,
     NotZero = 5,
+    Sign = 8,
     Less = 12,
     LessEqual = 14,
+    Greater = 15,
 }
 
 /// Two-operand arithmetic on general registers, by the opcode of its `r, r/m` form.
@@ -223,6 +228,12 @@ impl Asm {
                 self.references.push((at, at + 4 + tail, place));
                 self.dword(0);
             }
+            Rm::Mem(Mem::Indexed(base, index, times, disp))
+            | Rm::Broadcast(Mem::Indexed(base, index, times, disp)) => {
+                self.byte(reg | 0x84);
+                self.byte((times.trailing_zeros() as u8) << 6 | (index as u8 & 7) << 3 | (base as u8 & 7));
+                self.dword(disp as u32);
+            }
             Rm::Mem(Mem::At(base, disp)) | Rm::Broadcast(Mem::At(base, disp)) => {
                 let short = disp % scale == 0 && i8::try_from(disp / scale).is_ok();
                 self.byte(reg | (base as u8 & 7) | if short { 0x40 } else { 0x80 });
@@ -242,7 +253,7 @@ impl Asm {
         let (x, b) = match rm {
             Rm::Reg(r) => (r >> 4 & 1, r >> 3 & 1),
             Rm::Mem(Mem::At(base, _)) | Rm::Broadcast(Mem::At(base, _)) => (0, base as u8 >> 3 & 1),
-            Rm::Mem(Mem::Constant(_)) | Rm::Broadcast(Mem::Constant(_)) => (0, 0),
+            Rm::Mem(_) | Rm::Broadcast(_) => (0, 0),
         };
         let broadcast = matches!(rm, Rm::Broadcast(_));
         let bit = broadcast || deco.round.is_some();
@@ -269,8 +280,17 @@ impl Asm {
         self.code[start + 3] &= !0x10;
     }
 
-    /// A masked gather of dwords: `reg[i] = [base + 4 · index[i]]`. The mask register becomes zero.
-    pub fn gather(&mut self, reg: u8, base: Gpr, index: u8, mask: u8) {
+    /// A masked gather of dwords: `reg[i] = [base + scale · index[i]]`. The mask register becomes zero.
+    pub fn gather(&mut self, reg: u8, base: Gpr, index: u8, scale: u8, mask: u8) {
+        self.by_index(0x90, reg, base, index, scale, mask);
+    }
+
+    /// A masked scatter of dwords, lane by lane: `[base + index[i]] = reg[i]`. The mask register becomes zero.
+    pub fn scatter(&mut self, reg: u8, base: Gpr, index: u8, mask: u8) {
+        self.by_index(0xa0, reg, base, index, 1, mask);
+    }
+
+    fn by_index(&mut self, op: u8, reg: u8, base: Gpr, index: u8, scale: u8, mask: u8) {
         self.byte(0x62);
         self.byte(
             (!reg >> 3 & 1) << 7
@@ -281,11 +301,23 @@ impl Asm {
         );
         self.byte(0x7d);
         self.byte(2 << 5 | (!index >> 4 & 1) << 3 | mask);
-        self.byte(0x90);
+        self.byte(op);
         // ModRM with SIB and a displacement of one byte, which every base register has.
         self.byte(0x44 | (reg & 7) << 3);
-        self.byte(2 << 6 | (index & 7) << 3 | (base as u8 & 7));
+        self.byte((scale.trailing_zeros() as u8) << 6 | (index & 7) << 3 | (base as u8 & 7));
         self.byte(0);
+    }
+
+    /// The first dword of a vector into a general register (VMOVD).
+    pub fn first_element(&mut self, to: Gpr, from: u8) {
+        let reg = from;
+        let b = to as u8 >> 3 & 1;
+        self.byte(0x62);
+        self.byte((!reg >> 3 & 1) << 7 | 1 << 6 | (b ^ 1) << 5 | (!reg >> 4 & 1) << 4 | 1);
+        self.byte(0x7d);
+        self.byte(0x08);
+        self.byte(0x7e);
+        self.modrm(reg, Rm::Reg(to as u8), 1, 0);
     }
 
     /// A VEX instruction: masks, and BMI's shifts.
@@ -322,6 +354,7 @@ impl Asm {
         let b = match rm {
             Rm::Reg(r) => r >> 3 & 1,
             Rm::Mem(Mem::At(base, _)) | Rm::Broadcast(Mem::At(base, _)) => base as u8 >> 3 & 1,
+            Rm::Mem(Mem::Indexed(base, index, ..)) => base as u8 >> 3 & 1 | (index as u8 >> 3 & 1) << 1,
             _ => 0,
         };
         let rex = (wide as u8) << 3 | (reg >> 3 & 1) << 2 | b;
@@ -382,6 +415,55 @@ impl Asm {
         self.modrm(reg as u8, Rm::Mem(mem), 1, 0);
     }
 
+    /// The low two bytes of a register into memory.
+    pub fn store_word(&mut self, mem: Mem, reg: Gpr) {
+        self.byte(0x66);
+        self.rex(false, reg as u8, Rm::Mem(mem));
+        self.byte(0x89);
+        self.modrm(reg as u8, Rm::Mem(mem), 1, 0);
+    }
+
+    /// A number into four bytes of memory.
+    pub fn store_imm(&mut self, mem: Mem, n: u32) {
+        self.rex(false, 0, Rm::Mem(mem));
+        self.byte(0xc7);
+        self.modrm(0, Rm::Mem(mem), 1, 4);
+        self.dword(n);
+    }
+
+    /// A number into a byte of memory.
+    pub fn store_byte_imm(&mut self, mem: Mem, n: u8) {
+        self.rex(false, 0, Rm::Mem(mem));
+        self.byte(0xc6);
+        self.modrm(0, Rm::Mem(mem), 1, 1);
+        self.byte(n);
+    }
+
+    /// The address of memory into a register.
+    pub fn load_address(&mut self, reg: Gpr, mem: Mem) {
+        self.rex(true, reg as u8, Rm::Mem(mem));
+        self.byte(0x8d);
+        self.modrm(reg as u8, Rm::Mem(mem), 1, 0);
+    }
+
+    /// Moves eight bytes between registers if a condition holds.
+    pub fn move_if(&mut self, cond: Cond, to: Gpr, from: Gpr) {
+        self.two_byte(None, 0x40 | cond as u8, true, to, Rm::Reg(from as u8));
+    }
+
+    /// Sets a bit of a register; the carry is what it was.
+    pub fn set_bit(&mut self, reg: Gpr, bit: u8) {
+        self.rex(false, 0, Rm::Reg(reg as u8));
+        self.code.extend([0x0f, 0xba]);
+        self.modrm(5, Rm::Reg(reg as u8), 1, 1);
+        self.byte(bit);
+    }
+
+    /// What was stored is visible to others before anything is loaded: a locked addition of nothing at RSP.
+    pub fn fence(&mut self) {
+        self.code.extend([0xf0, 0x83, 0x04, 0x24, 0x00]);
+    }
+
     /// Shifts by a constant: 4 left, 5 right, 7 arithmetic.
     pub fn shift_imm(&mut self, kind: u8, wide: bool, reg: Gpr, by: u8) {
         self.rex(wide, 0, Rm::Reg(reg as u8));
@@ -390,7 +472,7 @@ impl Asm {
         self.byte(by);
     }
 
-    /// NOT (2) of a register.
+    /// NOT (2) or NEG (3) of a register.
     pub fn unary(&mut self, kind: u8, wide: bool, reg: Gpr) {
         self.rex(wide, 0, Rm::Reg(reg as u8));
         self.byte(0xf7);

@@ -1,4 +1,5 @@
-//! Random straight code and loops on random registers, lanes and modes: the JIT leaves what the interpreter leaves.
+//! Random straight code and loops on random registers, lanes and modes, and random loads and stores: the JIT leaves what the
+//! interpreter leaves.
 
 #[allow(dead_code)]
 #[path = "../../wave/tests/it/chaos.rs"]
@@ -27,6 +28,18 @@ struct Left {
 
 /// Runs code on a wave made from a seed.
 fn run(cpu: &str, engine: &dyn Engine, code: &[u8], buffer: &mut [u64], seed: u64) -> Left {
+    run_with(cpu, engine, code, buffer, seed, |_, _, _| {})
+}
+
+/// The same, with something done to the wave first, which gets the buffer's address.
+fn run_with(
+    cpu: &str,
+    engine: &dyn Engine,
+    code: &[u8],
+    buffer: &mut [u64],
+    seed: u64,
+    prepare: impl Fn(&mut Random, &mut Wave, u64),
+) -> Left {
     let memory = Memory::new();
     buffer.fill(0x0102_0304_3f80_4000);
     let address = buffer.as_mut_ptr() as u64;
@@ -41,6 +54,7 @@ fn run(cpu: &str, engine: &dyn Engine, code: &[u8], buffer: &mut [u64], seed: u6
     if random.one_in(8) {
         unusual(&mut random, &mut wave, (at, code.len() / 4), near);
     }
+    prepare(&mut random, &mut wave, address);
     // The loop's counter.
     wave.set_sgpr(COUNTER, 3);
     let mut group = GroupShared::new(512);
@@ -170,10 +184,175 @@ fn difference(cpu: &str, seed: u64, code: &[u8], want: &Left, got: &Left) -> Str
     for (i, (w, g)) in want.scalars.iter().zip(&got.scalars).enumerate().filter(|(_, (w, g))| w != g) {
         out += &format!("s{i}: {w:#x}; jit: {g:#x}\n");
     }
+    if let Some(i) = (0..want.memory.len()).find(|&i| want.memory[i] != got.memory[i]) {
+        out += &format!("memory {:#x}: {:#x}; jit: {:#x}\n", 8 * i, want.memory[i], got.memory[i]);
+    }
+    if let Some(i) = (0..want.lds.len()).find(|&i| want.lds[i] != got.lds[i]) {
+        out += &format!("LDS {i:#x}: {:#x}; jit: {:#x}\n", want.lds[i], got.lds[i]);
+    }
     for (r, (w, g)) in want.vgprs.iter().zip(&got.vgprs).enumerate() {
         if let Some(lane) = (0..64).find(|&l| w[l] != g[l]) {
             out += &format!("v{r} lane {lane}: {:#x}; jit: {:#x}\n", w[lane], g[lane]);
         }
     }
     out
+}
+
+/// Offsets of 64 lanes into a buffer of some bytes, in one of the ways that kernels have: one after another, all the same, apart,
+/// anywhere, and some or all of them outside.
+fn offsets(random: &mut Random, bytes: u32) -> [u32; 64] {
+    let (first, step) =
+        ((random.next() as u32 % bytes) & !3, [0, 1, 2, 4, 8, 12, 16, 20][random.next() as usize % 8]);
+    let way = random.next() % 8;
+    std::array::from_fn(|lane| {
+        let anywhere = random.next() as u32 % bytes;
+        match way {
+            0..4 => first % (bytes / 2) + step * lane as u32,
+            4 => anywhere & !7,
+            5 => anywhere,
+            6 if lane % 16 == 5 => anywhere,
+            6 => first / 2 + 4 * (lane as u32 % 16),
+            _ => first + step * lane as u32,
+        }
+    })
+}
+
+/// v0 and v1 have offsets, v[2:3] addresses, s[2:3] the buffer's address or one below; the rest is as it was.
+fn addresses(random: &mut Random, wave: &mut Wave, buffer: u64) {
+    let bytes = 4096;
+    for r in [0, 1] {
+        let all = offsets(random, if r == 0 { 512 } else { bytes });
+        wave.vgpr_mut(r).into_iter().for_each(|v| *v = all);
+    }
+    let all = offsets(random, bytes).map(|o| buffer + u64::from(o));
+    wave.vgpr_mut(2).into_iter().for_each(|v| *v = all.map(|a| a as u32));
+    wave.vgpr_mut(3).into_iter().for_each(|v| *v = all.map(|a| (a >> 32) as u32));
+    wave.set_sgpr64(2, buffer.wrapping_sub(if random.one_in(3) { random.next() % 64 } else { 0 }));
+    wave.set_sgpr(124, if random.one_in(4) { 100 } else { u32::MAX });
+    if random.one_in(2) {
+        wave.set_exec([!0, 0xffff, 1 << 40, 0x5555_ffff_0000_8001, !0 >> 3][random.next() as usize % 5]);
+    }
+    // Plain floats: what is rare is others' business.
+    wave.mode = 0xf0;
+}
+
+/// Loads, stores and what compilers put between them.
+fn accesses(random: &mut Random, gfx9: bool) -> String {
+    let mut text = String::new();
+    for _ in 0..1 + random.next() % 20 {
+        let d = 4 + 4 * (random.next() % 6);
+        let pick = |random: &mut Random, all: &[&'static str]| all[random.next() as usize % all.len()];
+        let dwords = |name: &str| match name {
+            n if n.ends_with("x2") || n.ends_with("b64") => 2,
+            n if n.ends_with("x3") || n.ends_with("b96") => 3,
+            n if n.ends_with("x4") || n.ends_with("b128") => 4,
+            _ => 1,
+        };
+        let tuple = |first: u64, n: u64| match n {
+            1 => format!("v{first}"),
+            n => format!("v[{first}:{}]", first + n - 1),
+        };
+        let line = match random.next() % 12 {
+            0..3 => {
+                let name = pick(
+                    random,
+                    &[
+                        "ubyte", "sbyte", "ushort", "sshort", "dword", "dword", "dwordx2", "dwordx3",
+                        "dwordx4",
+                    ],
+                );
+                let to = tuple(d, dwords(name));
+                let offset = random.next() % 64 * 4;
+                match (gfx9, random.next() % 3) {
+                    (true, 0) => format!("global_load_{name} {to}, v1, s[2:3] offset:{offset}"),
+                    (true, 1) => format!("global_load_{name} {to}, v[2:3], off offset:-{offset}"),
+                    _ => format!("flat_load_{name} {to}, v[2:3]"),
+                }
+            }
+            3 => {
+                let name =
+                    pick(random, &["byte", "short", "dword", "dword", "dwordx2", "dwordx3", "dwordx4"]);
+                let from = tuple(d, dwords(name));
+                let offset = random.next() % 64 * 4;
+                match (gfx9, random.next() % 3) {
+                    (true, 0) => format!("global_store_{name} v1, {from}, s[2:3] offset:{offset}"),
+                    (true, 1) => format!("global_store_{name} v[2:3], {from}, off offset:{offset}"),
+                    _ => format!("flat_store_{name} v[2:3], {from}"),
+                }
+            }
+            4 | 5 => {
+                let name = pick(random, &["u8", "i8", "u16", "i16", "b32", "b32", "b64", "b96", "b128"]);
+                format!("ds_read_{name} {}, v0 offset:{}", tuple(d, dwords(name)), random.next() % 32)
+            }
+            6 => match random.one_in(2) {
+                true => format!("ds_read2_b32 v[{d}:{}], v0 offset1:{}", d + 1, random.next() % 16),
+                false => {
+                    format!("ds_read2_b64 v[{d}:{}], v0 offset0:1 offset1:{}", d + 3, random.next() % 16)
+                }
+            },
+            7 => {
+                let name = pick(random, &["b8", "b16", "b32", "b32", "b64", "b96", "b128"]);
+                format!("ds_write_{name} v0, {} offset:{}", tuple(d, dwords(name)), random.next() % 32)
+            }
+            8 => "s_waitcnt vmcnt(0) lgkmcnt(0)".to_owned(),
+            9 => format!("v_xor_b32 v{d}, v{}, v{}", d + 1, 4 + random.next() % 24),
+            10 => match random.next() % 4 {
+                0 => format!("v_cmp_lt_u32 vcc, v{d}, v{}", 4 + random.next() % 24),
+                1 => format!("v_cndmask_b32 v{d}, v{}, v{}, vcc", d + 1, 4 + random.next() % 24),
+                2 => format!("v_cmp_gt_u32 s[10:11], v{d}, v{}\n s_and_b64 exec, exec, s[10:11]", d + 2),
+                _ => format!("v_cmpx_lt_u32 exec, v{d}, v{}", d + 1).replace(" exec,", " vcc,"),
+            },
+            _ => match random.next() % 4 {
+                0 => "v_xor_b32 v0, 4, v0".to_owned(),
+                1 => "v_xor_b32 v1, 64, v1".to_owned(),
+                2 => format!("v_and_b32 v1, 0xffc, v{d}"),
+                _ => format!("v_add_f32 v{d}, v{}, v{d}", d + 3),
+            },
+        };
+        text += &line;
+        text.push('\n');
+    }
+    text
+}
+
+/// Loads and stores of lanes that follow each other, are together, anywhere, outside, with arithmetic between them.
+#[test]
+fn random_accesses_leave_the_same() {
+    let seconds: Option<u64> = std::env::var("WAVEMILL_RANDOM").ok().and_then(|s| s.parse().ok());
+    let start = std::time::Instant::now();
+    let mut random = Random(match seconds {
+        None => 0x5eed_0bad_cafe_1dea | 1,
+        Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
+    });
+    let mut buffer = vec![0u64; 512];
+    let (mut runs, mut ended) = (0u64, 0u64);
+    loop {
+        for cpu in ["gfx90a", "gfx900", "gfx803"] {
+            let Some(jit) = Jit::new(target(cpu)) else { return };
+            let interp = Interp::new(target(cpu));
+            for _ in 0..150 {
+                let text = accesses(&mut random, cpu != "gfx803");
+                let mut options = wavemill_asm::Options::new(target(cpu));
+                options.output = wavemill_asm::OutputType::Obj;
+                let output = wavemill_asm::assemble(&options, "accesses", format!("{text}s_endpgm\n").into());
+                assert!(!output.failed(), "{cpu}: {}", String::from_utf8_lossy(&output.render_diagnostics()));
+                let code =
+                    output.object.as_ref().and_then(|o| o.sections.iter().find(|s| s.has_instructions));
+                let code = code.map(|s| s.data.to_vec()).unwrap_or_default();
+                for _ in 0..6 {
+                    let seed = random.next() & !7;
+                    let want = run_with(cpu, &interp, &code, &mut buffer, seed, addresses);
+                    let got = run_with(cpu, &jit, &code, &mut buffer, seed, addresses);
+                    assert!(want == got, "{text}{}", difference(cpu, seed, &code, &want, &got));
+                    runs += 1;
+                    ended += u64::from(want.event == Event::End);
+                }
+            }
+        }
+        if seconds.is_none_or(|s| start.elapsed().as_secs() >= s) {
+            break;
+        }
+    }
+    assert!(ended * 4 > runs, "most of {runs} runs fault: {ended} do not");
+    println!("{runs} programs, {ended} to their end");
 }

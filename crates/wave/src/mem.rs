@@ -41,7 +41,6 @@ pub trait Pager: Send + Sync {
 
 /// The allocations of an agent. Whoever registers a range promises that the host memory stays valid until the range
 /// is removed *and* no wave that could have seen it is still running.
-#[derive(Default)]
 pub struct Memory {
     /// By start, not overlapping.
     ranges: RwLock<BTreeMap<u64, Range>>,
@@ -51,6 +50,18 @@ pub struct Memory {
     paged: AtomicBool,
     /// Who finds the program's own memory.
     pager: OnceLock<Arc<dyn Pager>>,
+}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
+}
+
+/// A number that nobody has had yet.
+fn next_generation() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Why a range cannot be added.
@@ -67,7 +78,7 @@ impl Memory {
     pub fn new() -> Memory {
         Memory {
             ranges: RwLock::default(),
-            generation: AtomicU64::new(1),
+            generation: AtomicU64::new(next_generation()),
             paged: AtomicBool::new(false),
             pager: OnceLock::new(),
         }
@@ -95,7 +106,7 @@ impl Memory {
     /// Says how exactly accesses are held to allocations.
     pub fn set_bounds(&self, bounds: Bounds) {
         self.paged.store(bounds == Bounds::Page, Ordering::Relaxed);
-        self.generation.fetch_add(1, Ordering::Release);
+        self.generation.store(next_generation(), Ordering::Release);
     }
 
     /// The range that accesses up to `end` may use, its end being the one for them: for `scalar` loads, and for all with
@@ -144,7 +155,7 @@ impl Memory {
             return Err(RangeError::Overlaps(*r));
         }
         ranges.insert(start, Range { start, end, writable, shift: host.wrapping_sub(start) });
-        self.generation.fetch_add(1, Ordering::Release);
+        self.generation.store(next_generation(), Ordering::Release);
         Ok(())
     }
 
@@ -152,7 +163,7 @@ impl Memory {
     pub fn remove(&self, start: u64) -> Option<Range> {
         let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
         let range = ranges.remove(&start)?;
-        self.generation.fetch_add(1, Ordering::Release);
+        self.generation.store(next_generation(), Ordering::Release);
         Some(range)
     }
 
@@ -207,8 +218,9 @@ impl Memory {
         image
     }
 
+    /// A number that changes whenever the allocations do, and that no other memory ever has.
     #[inline]
-    pub(crate) fn generation(&self) -> u64 {
+    pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 

@@ -24,6 +24,9 @@ fn knows_what_it_cannot_measure() {
         &["bench", "--instructions", "teapot"],
         &["bench", "--instructions", "--mcpu", "gfx1"],
         &["bench", "--mcpu", "gfx900"],
+        &["bench", "--opencl", "teapot"],
+        &["bench", "--opencl", "--runs", "0"],
+        &["bench", "--small"],
     ] {
         let out = wavemill(args);
         assert_eq!(out.status.code(), Some(2), "{args:?}");
@@ -53,4 +56,28 @@ fn measures_instructions() {
     let out = wavemill(&["bench", "--instructions", "--mcpu", "gfx700", "v_add", "--seconds", "0.000001"]);
     let text = String::from_utf8(out.stdout).unwrap();
     assert!(out.status.success() && text.contains("v_add_i32 v"), "{text}");
+}
+
+/// The OpenCL kernels run on both engines, write the same, and a run can be compared with an earlier one.
+#[test]
+fn opencl_kernels_and_an_earlier_run() {
+    let kernels = ["vadd", "histogram", "sgemm-tiled-512", "bitonic-step"];
+    let args = [&["bench", "--opencl", "--small", "--runs", "1", "--json"][..], &kernels].concat();
+    let out = wavemill(&args);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    for kernel in kernels {
+        assert!(text.contains(&format!("\"kernel\": \"{kernel}\"")), "{kernel} is missing in {text}");
+    }
+    assert!(text.contains("\"host\"") && text.contains("\"engine\": \"interp\""), "{text}");
+    let file = std::env::temp_dir().join(format!("wavemill-bench-{}.json", std::process::id()));
+    std::fs::write(&file, &text).unwrap();
+    let path = file.to_str().unwrap();
+    let again = wavemill(&["bench", "--opencl", "--small", "--runs", "1", "--compare", path, "vadd"]);
+    let stray = wavemill(&["bench", "--opencl", "--small", "--compare", "/nowhere/at/all", "vadd"]);
+    std::fs::remove_file(&file).unwrap();
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    assert!(String::from_utf8_lossy(&again.stdout).contains("times before"));
+    assert_eq!(stray.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&stray.stderr).contains("/nowhere/at/all"));
 }

@@ -82,8 +82,14 @@ impl<B, K: Hash + Eq + Copy, P: Default> Cache<B, K, P> {
         }
     }
 
+    /// Whether a page that was found earlier would be found again.
+    pub fn is_current(&self, page: &Page<B, P>) -> bool {
+        page.compared.load(Ordering::Relaxed) == self.time.load(Ordering::Acquire)
+    }
+
     /// Forgets everything. Waves that run keep the page that they are in.
     pub fn clear(&self) {
+        self.revalidate();
         self.pages.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.held.store(0, Ordering::Relaxed);
     }
@@ -95,6 +101,7 @@ impl<B, K: Hash + Eq + Copy, P: Default> Cache<B, K, P> {
 
     /// Forgets what was decoded from a range.
     pub fn invalidate(&self, start: u64, len: u64) {
+        self.revalidate();
         let (first, last) = (start & !(PAGE - 1), start.saturating_add(len));
         // A block may reach beyond its page, so the page before goes too.
         let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);

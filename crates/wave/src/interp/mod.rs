@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::event::{Event, Fault, FaultKind};
 use crate::group::GroupShared;
 use crate::host::{self, Gone};
-use crate::mem::Memory;
+use crate::mem::{Memory, Range};
 use crate::program::{self, Block, Inst, Layout, Run};
 use crate::running::Running;
 use crate::simd::Simd;
@@ -25,7 +25,8 @@ use crate::step::Next;
 use crate::strip::Task;
 use cache::{Cache, PAGE, Page};
 use kernels::{Kernels, Temps, kernels};
-use std::mem::MaybeUninit;
+use std::cell::Cell;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, compiler_fence, fence};
 use wavemill_isa::{Decoder, Target};
@@ -54,8 +55,8 @@ pub struct Exec<'a> {
     mode: Mode,
     /// See [`Exec::ordinary`]; kept up to date with MODE.
     ordinary: bool,
-    /// Written before it is read.
-    temps: Box<MaybeUninit<Temps>>,
+    /// Written before it is read. A thread lends its own.
+    temps: ManuallyDrop<Box<MaybeUninit<Temps>>>,
     /// Address of the running block.
     block: u64,
     /// Address of the instruction that accesses memory, or did so last.
@@ -64,6 +65,19 @@ pub struct Exec<'a> {
     stored: bool,
     /// What blocks are decoded for; kept up to date with MODE and STATUS.
     layout: Layout,
+}
+
+thread_local! {
+    /// Temporaries that no [`Exec`] of the thread uses.
+    static TEMPS: Cell<Option<Box<MaybeUninit<Temps>>>> = const { Cell::new(None) };
+}
+
+impl Drop for Exec<'_> {
+    fn drop(&mut self) {
+        // SAFETY: nobody uses it after this. A thread that ends takes what it has lent with it.
+        let temps = unsafe { ManuallyDrop::take(&mut self.temps) };
+        let _ = TEMPS.try_with(|spare| spare.set(Some(temps)));
+    }
 }
 
 impl Interp {
@@ -139,7 +153,7 @@ impl Interp {
         let mut exec = Exec {
             mode: Mode::new(wave.mode, wave.level),
             ordinary: false,
-            temps: Box::new_uninit(),
+            temps: ManuallyDrop::new(TEMPS.take().unwrap_or_else(Box::new_uninit)),
             kernels: self.kernels,
             block: wave.pc,
             place: wave.pc,
@@ -326,6 +340,20 @@ impl Exec<'_> {
     /// The wave.
     pub fn wave(&mut self) -> &mut Wave {
         self.run.wave
+    }
+
+    /// Where it is noted which instruction accesses memory, by its address, before it does, and that memory was written: for
+    /// code that does so itself. They hold as long as this does.
+    pub fn notes(&mut self) -> (*mut u64, *mut bool) {
+        (&raw mut self.place, &raw mut self.stored)
+    }
+
+    /// The range that has all of so many bytes at an address, and whether it is an allocation, which stays as it is until
+    /// [`Memory::generation`] changes.
+    pub fn range(&mut self, address: u64, bytes: u64) -> Option<(Range, bool)> {
+        let range = self.run.wave.cache.lookup(self.run.memory, address, bytes)?;
+        let allocation = self.run.memory.find(address);
+        Some((range, allocation.is_some_and(|a| a.start == range.start)))
     }
 
     /// What blocks must be decoded for now.

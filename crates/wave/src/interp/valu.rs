@@ -38,7 +38,7 @@ impl Exec<'_> {
             bases: [
                 self.run.wave.vgprs.as_mut_ptr().cast(),
                 block.lane_ops.consts.as_ptr().cast_mut().cast(),
-                (&raw mut *self.temps).cast(),
+                (&raw mut **self.temps).cast(),
             ],
             sgprs: self.run.wave.sgprs.as_mut_ptr(),
             extras: &block.lane_ops.extras,

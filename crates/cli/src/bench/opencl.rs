@@ -1,0 +1,426 @@
+//! `wavemill bench --opencl`: OpenCL kernels that everybody knows, on each engine and, where it is installed, on PoCL: the
+//! same sources, compiled for the host. Runs alternate, so that whatever else the machine does meets all alike; medians of
+//! CPU time count.
+
+use super::earlier;
+use super::pocl::Pocl;
+use crate::json::{Json, Scalar};
+use std::process::ExitCode;
+use std::sync::Arc;
+use wavemill_device::kernarg::Value;
+use wavemill_device::run::Launch;
+use wavemill_device::{Device, EngineKind, Loaded, Options, Region, Use};
+use wavemill_isa::Target;
+
+/// What the arguments of `bench` ask for.
+pub struct Wanted<'a> {
+    /// Only these kernels.
+    pub kernels: &'a [String],
+    /// These engines.
+    pub engines: &'a [EngineKind],
+    /// Runs of each.
+    pub runs: usize,
+    /// Host threads; 0 takes as many as the host has.
+    pub threads: usize,
+    /// Sizes that take milliseconds.
+    pub small: bool,
+    /// As JSON.
+    pub json: bool,
+    /// A file with the JSON of an earlier run.
+    pub compare: Option<&'a str>,
+}
+
+/// An argument of a kernel.
+pub enum Arg {
+    /// A buffer with dwords in it.
+    Buffer(Vec<u32>),
+    /// A number.
+    Number(u32),
+    /// Bytes of local memory.
+    Local(u32),
+}
+
+/// A kernel and what it is given.
+pub struct Case {
+    /// What users call it.
+    pub name: &'static str,
+    /// Its text.
+    pub source: &'static str,
+    object: &'static [u8],
+    /// Its name in the text.
+    pub kernel: &'static str,
+    /// Work-items.
+    pub grid: Vec<u32>,
+    /// Work-items of a work-group.
+    pub block: Vec<u32>,
+    /// Arguments of every launch.
+    pub args: Vec<Arg>,
+    /// What each launch gets behind them; as many launches as there are.
+    pub steps: Vec<Vec<u32>>,
+}
+
+macro_rules! sources {
+    ($($name:ident)*) => {$(
+        mod $name {
+            pub const SOURCE: &str =
+                include_str!(concat!("../../../../tests/kernels/", stringify!($name), ".cl"));
+            pub const OBJECT: &[u8] = include_bytes!(concat!(
+                "../../../../tests/kernels/fixtures/", stringify!($name), ".gfx90a.clang-19.v5.O2.hsaco"
+            ));
+        }
+    )*};
+}
+sources! { vadd reduce sgemm nbody sort mandelbrot }
+
+/// The names of all kernels.
+pub const NAMES: [&str; 11] = [
+    "vadd",
+    "reduce",
+    "histogram",
+    "sgemm-naive-512",
+    "sgemm-naive-1024",
+    "sgemm-tiled-512",
+    "sgemm-tiled-1024",
+    "nbody",
+    "mandelbrot",
+    "bitonic-lds",
+    "bitonic-step",
+];
+
+/// Floats between 0 and 1 that look random, as bits.
+fn floats(count: usize) -> Vec<u32> {
+    (0..count as u32)
+        .map(|i| ((i.wrapping_mul(2_654_435_761) >> 8) as f32 / 16_777_216.0).to_bits())
+        .collect()
+}
+
+/// Integers that look random.
+fn integers(count: usize) -> Vec<u32> {
+    (0..count as u32).map(|i| i.wrapping_mul(2_654_435_761) ^ i << 7).collect()
+}
+
+/// The kernel of a name, with arguments; `small` makes it short.
+fn case(name: &'static str, small: bool) -> Case {
+    let pick = |usual: usize, least: usize| if small { least } else { usual };
+    let one = vec![Vec::new()];
+    let (source, object, kernel, grid, block, args, steps) = match name {
+        "vadd" => {
+            let n = pick(16 << 20, 1 << 12);
+            let args = vec![
+                Arg::Buffer(floats(n)),
+                Arg::Buffer(floats(n)),
+                Arg::Buffer(vec![0; n]),
+                Arg::Number(n as u32),
+            ];
+            (vadd::SOURCE, vadd::OBJECT, "vadd", vec![n as u32], vec![256], args, one)
+        }
+        "reduce" => {
+            let (n, groups) = (pick(16 << 20, 1 << 14), pick(256, 4));
+            let args = vec![
+                Arg::Buffer(integers(n)),
+                Arg::Buffer(vec![0; groups]),
+                Arg::Local(1024),
+                Arg::Number(n as u32),
+            ];
+            (reduce::SOURCE, reduce::OBJECT, "reduce", vec![groups as u32 * 256], vec![256], args, one)
+        }
+        "histogram" => {
+            let (n, groups) = (pick(16 << 20, 1 << 14), pick(256, 4));
+            let args = vec![Arg::Buffer(integers(n / 4)), Arg::Buffer(vec![0; 256]), Arg::Number(n as u32)];
+            (reduce::SOURCE, reduce::OBJECT, "histogram", vec![groups as u32 * 256], vec![256], args, one)
+        }
+        "nbody" => {
+            let n = pick(16384, 256);
+            let args = vec![Arg::Buffer(floats(4 * n)), Arg::Buffer(vec![0; 4 * n]), Arg::Number(n as u32)];
+            (nbody::SOURCE, nbody::OBJECT, "nbody", vec![n as u32], vec![256], args, one)
+        }
+        "mandelbrot" => {
+            let n = pick(1024, 64) as u32;
+            let float = |f: f32| Arg::Number(f.to_bits());
+            let args = vec![
+                Arg::Buffer(vec![0; (n * n) as usize]),
+                Arg::Number(n),
+                Arg::Number(256),
+                float(-2.0),
+                float(-1.25),
+                float(2.5 / n as f32),
+            ];
+            (mandelbrot::SOURCE, mandelbrot::OBJECT, "mandelbrot", vec![n, n], vec![64, 4], args, one)
+        }
+        "bitonic-lds" => {
+            let n = pick(1 << 20, 1 << 12);
+            let args = vec![Arg::Buffer(integers(n))];
+            (sort::SOURCE, sort::OBJECT, "bitonic", vec![n as u32 / 2], vec![256], args, one)
+        }
+        "bitonic-step" => {
+            let log = pick(20, 10) as u32;
+            let sizes =
+                (1..=log).flat_map(|size| (0..size).rev().map(move |stride| vec![1 << size, 1 << stride]));
+            let args = vec![Arg::Buffer(integers(1 << log))];
+            let (source, object) = (include_str!("step.cl"), &include_bytes!("step.gfx90a.hsaco")[..]);
+            (source, object, "bitonic_step", vec![1 << log >> 1], vec![256], args, sizes.collect())
+        }
+        _ => {
+            let large = name.ends_with("1024");
+            let n = pick(if large { 1024 } else { 512 }, 64);
+            let args = vec![
+                Arg::Buffer(floats(n * n)),
+                Arg::Buffer(floats(n * n)),
+                Arg::Buffer(vec![0; n * n]),
+                Arg::Number(n as u32),
+            ];
+            let (kernel, block) = match name.contains("naive") {
+                true => ("sgemm_naive", vec![64, 4]),
+                false => ("sgemm_tiled", vec![16, 16]),
+            };
+            (sgemm::SOURCE, sgemm::OBJECT, kernel, vec![n as u32; 2], block, args, one)
+        }
+    };
+    Case { name, source, object, kernel, grid, block, args, steps }
+}
+
+/// Seconds of CPU time that this process has had, all threads.
+#[cfg(target_os = "linux")]
+fn cpu_time() -> f64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+#[cfg(not(target_os = "linux"))]
+fn cpu_time() -> f64 {
+    super::wall_time()
+}
+
+/// What can run a kernel again and again.
+trait Machine {
+    fn name(&self) -> &str;
+    fn run(&self) -> Result<(), String>;
+    /// What is in a buffer, by its place among the arguments.
+    fn read(&self, index: usize) -> Result<Vec<u32>, String>;
+}
+
+impl Machine for Pocl {
+    fn name(&self) -> &str {
+        "pocl"
+    }
+    fn run(&self) -> Result<(), String> {
+        Pocl::run(self)
+    }
+    fn read(&self, index: usize) -> Result<Vec<u32>, String> {
+        Pocl::read(self, index)
+    }
+}
+
+/// A device with an engine, and a kernel's arguments in its memory.
+struct Emulated {
+    kind: EngineKind,
+    device: Device,
+    object: Arc<Loaded>,
+    kernel: &'static str,
+    launches: Vec<Launch>,
+    regions: Vec<Option<Region>>,
+}
+
+impl Emulated {
+    fn new(case: &Case, kind: EngineKind, threads: usize) -> Result<Emulated, String> {
+        let target = Target::named("gfx90a").ok_or("gfx90a is missing")?;
+        let device = Device::new(target, &Options { threads, engine: kind, ..Options::default() });
+        let object = device.load(case.name, case.object.to_vec()).map_err(|e| e.to_string())?;
+        let (mut regions, mut values) = (Vec::new(), Vec::new());
+        for arg in &case.args {
+            let (region, value) = match arg {
+                Arg::Buffer(words) => {
+                    let region = device.memory().allocate(4 * words.len() as u64, Use::Device, case.name);
+                    let region = region.map_err(|e| e.to_string())?;
+                    region.write(0, &words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>());
+                    let start = region.start();
+                    (Some(region), Value::Pointer(start))
+                }
+                Arg::Number(n) => (None, Value::Bytes(n.to_le_bytes().to_vec())),
+                Arg::Local(bytes) => (None, Value::Local(*bytes)),
+            };
+            regions.push(region);
+            values.push(value);
+        }
+        let launch = |step: &Vec<u32>| {
+            let more = step.iter().map(|n| Value::Bytes(n.to_le_bytes().to_vec()));
+            let values = values.iter().cloned().chain(more).collect();
+            Launch { grid: case.grid.clone(), block: case.block.clone(), values, ..Launch::default() }
+        };
+        let launches = case.steps.iter().map(launch).collect();
+        Ok(Emulated { kind, device, object, kernel: case.kernel, launches, regions })
+    }
+}
+
+impl Machine for Emulated {
+    fn name(&self) -> &str {
+        self.kind.name()
+    }
+
+    fn run(&self) -> Result<(), String> {
+        let kernel = self.object.kernel(self.kernel).ok_or("the kernel is missing")?;
+        for launch in &self.launches {
+            if let Some(fault) = self.device.launch(kernel, launch)?.fault {
+                return Err(fault.summary);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&self, index: usize) -> Result<Vec<u32>, String> {
+        let region = self.regions.get(index).and_then(Option::as_ref).ok_or("no buffer there")?;
+        let mut bytes = vec![0; region.len() as usize];
+        region.read(0, &mut bytes);
+        Ok(bytes.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect())
+    }
+}
+
+/// What a kernel took on a machine.
+struct Took {
+    kernel: &'static str,
+    engine: String,
+    /// The median.
+    seconds: f64,
+    /// Of PoCL's time.
+    ratio: Option<f64>,
+}
+
+/// Runs a kernel on all machines in turn.
+fn measure(case: &Case, wanted: &Wanted<'_>) -> Result<Vec<Took>, String> {
+    let mut machines: Vec<Box<dyn Machine>> = Vec::new();
+    for &kind in wanted.engines {
+        machines.push(Box::new(Emulated::new(case, kind, wanted.threads)?));
+    }
+    if let Some(pocl) = Pocl::new(case)? {
+        machines.push(Box::new(pocl));
+    }
+    // The first run compiles; afterwards, what they wrote must be the same.
+    machines.iter().try_for_each(|m| m.run().map_err(|e| format!("{}: {e}", m.name())))?;
+    for (i, _) in case.args.iter().enumerate().filter(|(_, a)| matches!(a, Arg::Buffer(_))) {
+        let first = machines[0].read(i)?;
+        // A CPU's reciprocal square root is not a GPU's.
+        for other in machines.iter().skip(1).filter(|m| m.name() != "pocl" || case.name != "nbody") {
+            if other.read(i)? != first {
+                return Err(format!("{} and {} write different bits", machines[0].name(), other.name()));
+            }
+        }
+    }
+    let mut times = vec![Vec::new(); machines.len()];
+    for _ in 0..wanted.runs {
+        for (machine, times) in machines.iter().zip(&mut times) {
+            let start = cpu_time();
+            machine.run()?;
+            times.push(cpu_time() - start);
+        }
+    }
+    let medians: Vec<f64> = times
+        .iter_mut()
+        .map(|t| {
+            t.sort_by(f64::total_cmp);
+            t[t.len() / 2].max(1e-9)
+        })
+        .collect();
+    let pocl = machines.iter().position(|m| m.name() == "pocl").map(|i| medians[i]);
+    let took = |(m, &seconds): (&dyn Machine, &f64)| Took {
+        kernel: case.name,
+        engine: m.name().to_owned(),
+        seconds,
+        ratio: pocl.filter(|_| m.name() != "pocl").map(|p| seconds / p),
+    };
+    Ok(machines.iter().map(|m| &**m).zip(&medians).map(took).collect())
+}
+
+/// Runs the kernels and tells what they took.
+pub fn run(wanted: &Wanted<'_>) -> ExitCode {
+    if let Some(name) = wanted.kernels.iter().find(|n| !NAMES.contains(&n.as_str())) {
+        return super::wrong("kernel", name, NAMES.into_iter());
+    }
+    let before = match wanted.compare.map(earlier::read).transpose() {
+        Ok(before) => before.unwrap_or_default(),
+        Err(message) => {
+            crate::output::message(format_args!("wavemill bench: {message}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let mut all: Vec<Took> = Vec::new();
+    let chosen = |n: &&str| wanted.kernels.is_empty() || wanted.kernels.iter().any(|k| k == n);
+    for name in NAMES.into_iter().filter(chosen) {
+        match measure(&case(name, wanted.small), wanted) {
+            Ok(took) => {
+                if !wanted.json {
+                    let lines: String = took.iter().map(|t| line(t, &before)).collect();
+                    crate::print(lines.as_bytes());
+                }
+                all.extend(took);
+            }
+            Err(message) => {
+                crate::output::message(format_args!("wavemill bench: {name}: {message}"));
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    match wanted.json {
+        true => write_json(&all, &before, wanted),
+        false => wanted.engines.iter().for_each(|kind| {
+            if let Some(mean) = mean(&all, kind.name()) {
+                crate::print(format!("{}: {mean:.2} times PoCL (geometric mean)\n", kind.name()).as_bytes());
+            }
+        }),
+    }
+    ExitCode::SUCCESS
+}
+
+/// The geometric mean of an engine's ratios to PoCL.
+fn mean(all: &[Took], engine: &str) -> Option<f64> {
+    let logs: Vec<f64> =
+        all.iter().filter(|t| t.engine == engine).filter_map(|t| t.ratio).map(f64::ln).collect();
+    (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+}
+
+fn earlier_seconds(took: &Took, before: &[earlier::Entry]) -> Option<f64> {
+    before.iter().find(|e| e.kernel == took.kernel && e.engine == took.engine).map(|e| e.seconds)
+}
+
+fn line(took: &Took, before: &[earlier::Entry]) -> String {
+    let Took { kernel, engine, seconds, ratio } = took;
+    let ratio = ratio.map_or(String::new(), |r| format!(", {r:6.2} times PoCL"));
+    let then = earlier_seconds(took, before)
+        .map_or(String::new(), |e| format!(", {:5.2} times before", seconds / e));
+    format!("{kernel:18}{engine:8}{:10.2} ms{ratio}{then}\n", seconds * 1e3)
+}
+
+fn write_json(all: &[Took], before: &[earlier::Entry], wanted: &Wanted<'_>) {
+    let mut json = Json::new(std::io::stdout().lock());
+    json.object(|json| {
+        json.field("version", crate::version::version());
+        json.field("host", &super::host_name());
+        json.field("processor", "gfx90a");
+        json.field("compiler", "clang-19 -O2");
+        json.field("threads", wanted.threads);
+        json.field("runs", wanted.runs);
+        json.field("small", wanted.small);
+        json.key("results").array(|json| {
+            for took in all {
+                json.object(|json| {
+                    json.field("kernel", took.kernel);
+                    json.field("engine", &took.engine);
+                    json.field("cpu_seconds", Scalar::Float(took.seconds));
+                    if let Some(ratio) = took.ratio {
+                        json.field("times_pocl", Scalar::Float(ratio));
+                    }
+                    if let Some(then) = earlier_seconds(took, before) {
+                        json.field("times_before", Scalar::Float(took.seconds / then));
+                    }
+                });
+            }
+        });
+        json.key("times_pocl").object(|json| {
+            for kind in wanted.engines {
+                if let Some(mean) = mean(all, kind.name()) {
+                    json.field(kind.name(), Scalar::Float(mean));
+                }
+            }
+        });
+    });
+    // A reader that went away is not an error.
+    let _ = json.finish();
+}

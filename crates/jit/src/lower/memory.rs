@@ -1,0 +1,96 @@
+//! Loads and stores of a strip as instructions on values.
+
+use super::{Lowerer, blank};
+use crate::allocate::memory::Access as Known;
+use crate::allocate::{Class, Home, Inst, Kind, NONE, V};
+use crate::strip::memory::{Access, Action, Place};
+use wavemill_sem::record::{Node, Value};
+
+impl Lowerer<'_> {
+    /// An access as instructions know it.
+    fn known(&self, number: usize) -> Known {
+        let access = &self.strip.accesses[number];
+        let signed = matches!(access.action, Action::Load { signed: true });
+        let pc = match access.place {
+            Place::Share { .. } => None,
+            _ => Some((self.pcs)(access.at) as u32),
+        };
+        Known { number: number as u8, bytes: access.bytes, signed, pc }
+    }
+
+    /// The mask of an access's lanes; none if they are all.
+    fn lanes(&mut self, access: &Access) -> V {
+        match self.strip.program.nodes[access.active.0 as usize] {
+            Node::Constant(1, _) => NONE,
+            _ => self.get(access.active)[0],
+        }
+    }
+
+    /// Checks all accesses, and notes where they go.
+    pub(super) fn verify(&mut self) {
+        for (number, access) in self.strip.accesses.iter().enumerate() {
+            let (low, high) = match access.place {
+                Place::Memory { low, high, .. } => (self.get(low)[0], self.get(high)[0]),
+                Place::Based { offset, .. } | Place::Share { offset, .. } => (self.get(offset)[0], NONE),
+            };
+            let src = [low, high, NONE, self.lanes(access)];
+            let kind = Kind::Verify(self.known(number));
+            self.push(Inst { src, ..blank(kind) });
+        }
+    }
+
+    /// A dword that an access has loaded.
+    pub(super) fn loaded(&mut self, n: u16) -> V {
+        let (number, dword) = (n as usize / 4, n as u8 % 4);
+        let access = &self.strip.accesses[number];
+        let known = self.known(number);
+        let src = [NONE, NONE, NONE, self.lanes(access)];
+        if access.bytes <= 4 {
+            return self.made(Class::Vector, Inst { src, ..blank(Kind::Load(known)) });
+        }
+        if self.fetched >> number & 1 == 0 {
+            self.fetched |= 1 << number;
+            self.push(Inst { src, ..blank(Kind::Fetch(known)) });
+        }
+        self.leaf(Class::Vector, Home::Row(number as u8, dword))
+    }
+
+    /// Stores what there is to store.
+    pub(super) fn put(&mut self) {
+        for (number, access) in self.strip.accesses.iter().enumerate() {
+            let Action::Store(values) = access.action else { continue };
+            let known = self.known(number);
+            let lanes = self.lanes(access);
+            if access.bytes <= 4 {
+                let v = self.get(values[0])[0];
+                self.push(Inst { src: [v, NONE, NONE, lanes], ..blank(Kind::Put(known)) });
+                continue;
+            }
+            for (dword, &value) in values.iter().take(access.dwords()).enumerate() {
+                let v = self.get(value)[0];
+                let kind = Kind::ToRow(number as u8, dword as u8);
+                self.push(Inst { src: [v, NONE, NONE, NONE], ..blank(kind) });
+            }
+            self.push(Inst { src: [NONE, NONE, NONE, lanes], ..blank(Kind::PutRows(known)) });
+        }
+    }
+
+    /// What must be computed for accesses: places only, or what is stored.
+    pub(super) fn access_values(&self, places: bool) -> Vec<Value> {
+        let mut all = Vec::new();
+        for access in &self.strip.accesses {
+            match (places, access.place, access.action) {
+                (true, Place::Memory { low, high, .. }, _) => all.extend([low, high, access.active]),
+                (true, Place::Based { offset, .. } | Place::Share { offset, .. }, _) => {
+                    all.extend([offset, access.active]);
+                }
+                (false, _, Action::Store(values)) => {
+                    all.extend(values.iter().take(access.dwords()));
+                    all.push(access.active);
+                }
+                (false, _, Action::Load { .. }) => all.push(access.active),
+            }
+        }
+        all
+    }
+}
