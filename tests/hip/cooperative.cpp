@@ -1,4 +1,5 @@
 // Cooperative groups: a barrier across the whole grid, work-groups as groups, and tiles of a wave.
+// record: and repeat
 #include "common.h"
 #include <hip/hip_cooperative_groups.h>
 namespace cg = cooperative_groups;

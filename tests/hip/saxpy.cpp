@@ -1,5 +1,6 @@
 // within: 0.4 s
 // y = a x + y: a launch with a tail, arguments of three kinds, and the copies there and back.
+// record: and repeat
 #include "common.h"
 
 __global__ void saxpy(int n, float a, const float *x, float *y) {

@@ -1,4 +1,5 @@
 // Streams, events, their order and their times: work that waits for another stream, callbacks, queries, priorities.
+// record: and repeat
 #include "common.h"
 #include <atomic>
 

@@ -10,7 +10,7 @@
 //! `// input: FILE` another file that is its argument, `// ranks: N` starts it N times under mpirun, `// exit: N` the status
 //! that `exec` ends with instead of 0 (3 where kernels fault on purpose), `// only: clang` that GCC cannot compile it,
 //! `// within: S` seconds that the best of five runs may take (of processor time, should the machine be busy with other
-//! things).
+//! things), `// record: and repeat` that it is run twice more, with `exec --record` and as the record says.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -51,6 +51,7 @@ const PACKAGES: &[&str] = &[
 const LIMIT: Duration = Duration::from_secs(180);
 
 /// A program to build and run.
+#[derive(Clone)]
 struct Item {
     name: String,
     /// Compiler with its options; the output's `-o` comes last.
@@ -65,6 +66,8 @@ struct Item {
     exit: i32,
     /// Ranks of MPI, each with GPUs of its own.
     ranks: Option<u32>,
+    /// It is recorded and repeated, too.
+    recorded: bool,
 }
 
 /// How a program went that passed.
@@ -94,7 +97,11 @@ pub fn run(root: &Path, wavemill: &Path, filter: &str) -> Result<(), String> {
     let width = items.iter().map(|i| i.name.len()).max().unwrap_or(0);
     let (mut passed, mut failed) = (0, 0);
     for (item, program) in items.iter().zip(programs) {
-        match program.and_then(|p| execute(item, &p, wavemill)) {
+        let outcome = program.and_then(|p| {
+            let passed = execute(item, &p, wavemill)?;
+            if item.recorded { record_and_repeat(item, &p, wavemill).map(|()| passed) } else { Ok(passed) }
+        });
+        match outcome {
             Ok(Passed { seconds, notes, cases }) => {
                 passed += cases;
                 let many = if cases > 1 { format!("  {cases} cases") } else { String::new() };
@@ -177,6 +184,7 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             within: within.transpose()?,
             exit: exit.transpose()?.unwrap_or(0),
             ranks: setting(&source, "ranks").and_then(|n| n.parse().ok()),
+            recorded: setting(&source, "record").is_some(),
         });
         Ok::<_, String>(())
     };
@@ -340,6 +348,17 @@ fn execute(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
         return Ok(passed);
     }
     Err(format!("took {best:.3} s ({least:.2} s of processor time), not {within} s"))
+}
+
+/// Records a run and repeats it: both pass, and a repeated run that leaves its record would not.
+fn record_and_repeat(item: &Item, program: &Path, wavemill: &Path) -> Result<(), String> {
+    let record = program.with_extension("record").display().to_string();
+    for option in ["--record", "--replay"] {
+        let mut item = item.clone();
+        item.exec.extend([option.to_owned(), record.clone()]);
+        once(&item, program, wavemill).map_err(|e| format!("{option}: {e}"))?;
+    }
+    std::fs::remove_file(&record).map_err(|e| format!("{record}: {e}"))
 }
 
 /// Seconds of processor time that this process's ended children have taken (`/proc/[pid]/stat`, in hundredths).
