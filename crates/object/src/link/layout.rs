@@ -3,7 +3,7 @@
 use super::lookup::{gnu_buckets, gnu_hash};
 use super::merge::{self, Kind};
 use super::resolve::Globals;
-use super::{Error, Object, Strip};
+use super::{Error, Object, Options, Strip};
 use crate::elf::{
     SHF_ALLOC, SHF_COMPRESSED, SHF_EXECINSTR, SHF_GROUP, SHF_INFO_LINK, SHF_LINK_ORDER, SHF_MERGE,
     SHF_STRINGS, SHF_WRITE, SHN_ABS, SHT_DYNAMIC, SHT_DYNSYM, SHT_GNU_HASH, SHT_HASH, SHT_NOBITS, SHT_NOTE,
@@ -110,6 +110,7 @@ pub(super) struct Layout {
 /// The numbers of the sections that the linker makes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Made {
+    pub build_id: usize,
     pub dynsym: usize,
     pub gnu_hash: usize,
     pub hash: usize,
@@ -156,7 +157,7 @@ impl Layout {
     pub fn new(
         objects: &mut [Object<'_>],
         symbols: &Globals<'_>,
-        strip: Strip,
+        options: &Options,
         errors: &mut Vec<Error>,
     ) -> Layout {
         let mut layout = Layout {
@@ -167,7 +168,7 @@ impl Layout {
             commons: HashMap::new(),
             dynamic_symbols: Vec::new(),
             ids: Made::default(),
-            strip,
+            strip: options.strip,
         };
         layout.place_commons(symbols);
         for (i, object) in objects.iter().enumerate() {
@@ -186,6 +187,10 @@ impl Layout {
         let made = |name: &str, ty, flags, align, entsize| Section::made(name, ty, flags, align, entsize);
         let relro = |s: Section| Section { relro: true, ..s };
         let data = SHF_ALLOC | SHF_WRITE;
+        if let Some(id) = &options.build_id {
+            let note = made(".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, 4, 0);
+            layout.ids.build_id = layout.push(Section { size: id.size(), ..note });
+        }
         layout.ids.dynsym = layout.push(made(".dynsym", SHT_DYNSYM, SHF_ALLOC, 8, 24));
         layout.ids.gnu_hash = layout.push(made(".gnu.hash", SHT_GNU_HASH, SHF_ALLOC, 8, 0));
         layout.ids.hash = layout.push(made(".hash", SHT_HASH, SHF_ALLOC, 4, 4));

@@ -2,9 +2,11 @@
 //!
 //! The layout is the one ld.lld has for AMD GPUs: read-only data, code, data that is read-only after relocation,
 //! other data, each in pages of its own; both kinds of symbol hash table; one table of dynamic relocations.
-//! `resolve` decides which definition each name means, `merge` keeps equal strings once, `layout` decides where
+//! `resolve` decides which definition each name means, `gc` leaves out what nothing needs, `merge` keeps equal strings once, `layout` decides where
 //! everything goes, `output` writes it.
 
+mod build_id;
+mod gc;
 mod hash;
 mod layout;
 mod lookup;
@@ -12,6 +14,8 @@ mod merge;
 mod output;
 mod relocate;
 mod resolve;
+
+pub use build_id::BuildId;
 
 use crate::elf;
 use crate::read::{File, Kind};
@@ -34,6 +38,10 @@ pub struct Options {
     pub allow_undefined: bool,
     /// What is left out.
     pub strip: Strip,
+    /// Sections that nothing needs are left out, too.
+    pub gc_sections: bool,
+    /// The note that tells builds apart.
+    pub build_id: Option<BuildId>,
 }
 
 /// What a linked file does without. What the loader needs is always there.
@@ -105,7 +113,7 @@ impl Object<'_> {
 /// Links objects. Reports every error it finds, up to the step that cannot go on.
 pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Error>> {
     let mut errors = Vec::new();
-    let (mut objects, symbols) = resolve::load(inputs, &mut errors);
+    let (mut objects, mut symbols) = resolve::load(inputs, &mut errors);
     if objects.is_empty() && errors.is_empty() {
         errors.push(Error::new("", "there is nothing to link"));
     }
@@ -122,14 +130,21 @@ pub fn link(inputs: &[Input<'_>], options: &Options) -> Result<Vec<u8>, Vec<Erro
     if options.strip != Strip::Nothing {
         objects.iter_mut().for_each(drop_debug);
     }
-    let mut layout = layout::Layout::new(&mut objects, &symbols, options.strip, &mut errors);
+    if options.gc_sections {
+        gc::collect(&mut objects, &mut symbols);
+    }
+    let mut layout = layout::Layout::new(&mut objects, &symbols, options, &mut errors);
     let relocations = relocate::scan(&objects, &symbols, &mut errors);
     if !errors.is_empty() {
         return Err(errors);
     }
     layout.order_dynamic_symbols(&symbols);
     layout.finish(&output::sizes(&objects, &symbols, &layout, &relocations));
-    let bytes = output::write(&objects, &symbols, &layout, relocations, header, &mut errors);
+    let mut bytes = output::write(&objects, &symbols, &layout, relocations, header, &mut errors);
+    if let (Some(id), true) = (&options.build_id, errors.is_empty()) {
+        let note = &layout.sections[layout.now(layout.ids.build_id)];
+        id.fill(&mut bytes, note.offset as usize);
+    }
     if errors.is_empty() { Ok(bytes) } else { Err(errors) }
 }
 
