@@ -31,3 +31,29 @@ pub(crate) fn examples(name: &str) -> &'static [[String; 2]] {
     });
     all.get(name).map_or(&[], Vec::as_slice)
 }
+
+/// Examples that have one of these modifiers: each spelling once, the first few.
+pub(crate) fn using(names: &[&str]) -> Vec<[String; 2]> {
+    let has = |word: &str| names.contains(&word.split([':', '(']).next().unwrap_or(word));
+    let mut out: Vec<[String; 2]> = Vec::new();
+    let mut seen: Vec<&str> = Vec::new();
+    for line in include_str!("../../asm/tests/instructions/instructions.tsv").lines() {
+        let mut columns = line.split('\t');
+        let source = columns.next().unwrap_or_default();
+        let bytes: Vec<&str> = columns.filter(|c| !c.is_empty()).collect();
+        // Behind the mnemonic and not among registers: a modifier, or a counter.
+        let Some(used) = source.split([' ', ',']).skip(1).find(|w| has(w) && !is_register(w)) else {
+            continue;
+        };
+        if !bytes.is_empty() && !seen.contains(&used) && out.len() < MOST {
+            seen.push(used);
+            out.push([source.to_owned(), bytes.join(", ")]);
+        }
+    }
+    out
+}
+
+/// Names that are operands and no modifiers; every other line has them.
+fn is_register(word: &str) -> bool {
+    matches!(word, "exec" | "vcc" | "m0" | "scc" | "flat_scratch" | "execz" | "vccz" | "mode")
+}

@@ -7,6 +7,7 @@
 mod effects;
 pub mod evidence;
 mod examples;
+pub mod formats;
 mod layout;
 mod topics;
 mod words;

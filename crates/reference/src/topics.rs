@@ -1,6 +1,7 @@
-//! What there is to know beside instructions: modifiers, registers, counters, hazards (`isa/topics.txt`).
+//! What there is to know beside instructions: modifiers, registers, counters, hazards, formats (`isa/topics.txt`).
 
 use crate::layout::{Block, Page};
+use crate::{examples, formats};
 
 /// The topics' text.
 const TEXT: &str = include_str!("../../../isa/topics.txt");
@@ -46,17 +47,48 @@ pub fn topics() -> Vec<Topic> {
 /// The page of a topic; modifiers may come with a value (`row_shr:1`, `quad_perm:[0,1,2,3]`).
 pub fn topic(name: &str) -> Option<Page> {
     let plain = name.split([':', '(', '[']).next().unwrap_or(name).trim().to_ascii_lowercase();
-    let topic = topics().into_iter().find(|t| t.names.contains(&plain.as_str()))?;
-    let mut page = Page::new(&topic.names.join(", "));
-    page.push("What", Block::Text(topic.on.to_owned()));
-    page.push("Meaning", Block::Text(topic.text.join(" ")));
-    if let Some(command) = topic.try_it {
-        page.push("Try", Block::Code(vec![command.to_owned()]));
+    let plain = register(&plain).unwrap_or(&plain);
+    let topic = topics().into_iter().find(|t| t.names.contains(&plain));
+    topic.map(|topic| topic.page()).or_else(|| formats::format(name))
+}
+
+/// The topic of a numbered register: `s4`, `v[2:3]` without its brackets, `ttmp11`.
+fn register(name: &str) -> Option<&'static str> {
+    let file = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some(match file {
+        "s" => "sgpr",
+        "v" => "vgpr",
+        "a" => "agpr",
+        "ttmp" => "ttmp",
+        _ => return None,
+    })
+}
+
+impl Topic {
+    /// Its page's name among the reference's.
+    pub fn file(&self) -> String {
+        self.names[0].replace(' ', "-")
     }
-    if !topic.see.is_empty() {
-        page.push("See also", Block::Text(topic.see.join(", ")));
+
+    /// Its page.
+    pub fn page(&self) -> Page {
+        let topic = self;
+        let mut page = Page::new(&topic.names.join(", "));
+        page.push("What", Block::Text(topic.on.to_owned()));
+        page.push("Meaning", Block::Text(topic.text.join(" ")));
+        let used = examples::using(&topic.names);
+        if !used.is_empty() {
+            let rows = used.into_iter().map(Vec::from);
+            page.push("Examples", Block::table(&["text", "bytes by generation"], rows));
+        }
+        if let Some(command) = topic.try_it {
+            page.push("Try", Block::Code(vec![command.to_owned()]));
+        }
+        if !topic.see.is_empty() {
+            page.push("See also", Block::Text(topic.see.join(", ")));
+        }
+        page
     }
-    Some(page)
 }
 
 #[cfg(test)]
@@ -90,5 +122,22 @@ mod tests {
             assert!(topic(name).is_some(), "{name}");
         }
         assert!(topic("nonsense").is_none());
+    }
+
+    #[test]
+    fn examples_use_what_the_page_is_about() {
+        let shown = topic("row_bcast").unwrap().text();
+        let examples = shown.split("Examples\n").nth(1).unwrap().split("\n\n").next().unwrap();
+        assert!(examples.lines().count() >= 2, "{shown}");
+        assert!(examples.lines().all(|l| l.contains("row_bcast:")), "{shown}");
+        assert!(!topic("vcc").unwrap().text().contains("Examples"), "registers are everywhere");
+    }
+
+    #[test]
+    fn numbered_registers_are_those_of_their_file() {
+        for (name, title) in [("s4", "sgpr"), ("v[2:3]", "vgpr"), ("a0", "agpr"), ("ttmp11", "ttmp")] {
+            assert!(topic(name).unwrap().text().starts_with(title), "{name}");
+        }
+        assert!(topic("VOP3P").unwrap().text().starts_with("VOP3P\n"));
     }
 }

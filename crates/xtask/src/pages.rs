@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use wavemill_isa::{Enc, ROWS};
-use wavemill_reference::page;
+use wavemill_reference::{formats, page, topics};
 
 /// Every page with its content.
 pub fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
@@ -15,10 +15,20 @@ pub fn pages(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
          terminal. Examples are lines that the test-suite compares with llvm-mc's bytes. Tests are those that `cargo xtask evidence`\n\
          saw running the instruction and looking at the outcome, with the generations if they are not all that have it.\n",
     );
+    let _ = writeln!(index, "\n## Modifiers, registers, counters, hazards\n");
+    let links = topics().into_iter().map(|t| format!("[{}]({}.md)", t.names.join(", "), t.file()));
+    let _ = writeln!(index, "{}", links.collect::<Vec<_>>().join(" ·\n"));
+    for topic in topics() {
+        out.push((folder.join(format!("{}.md", topic.file())), topic.page().markdown()));
+    }
     for enc in Enc::ALL {
+        let file = formats::file(enc);
+        if let Some(page) = formats::format(&file) {
+            out.push((folder.join(format!("{file}.md")), page.markdown()));
+        }
         let mut names: Vec<&str> = ROWS.iter().filter(|r| r.enc == enc).map(|r| r.name).collect();
         names.dedup();
-        let _ = writeln!(index, "\n## {}\n", enc.name());
+        let _ = writeln!(index, "\n## {}\n\n[The encoding]({file}.md)\n", enc.name());
         let links: Vec<String> = names.iter().map(|n| format!("[{n}]({n}.md)")).collect();
         let _ = writeln!(index, "{}", links.join(" ·\n"));
     }
