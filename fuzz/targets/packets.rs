@@ -35,6 +35,7 @@ fn rig() -> &'static Rig {
             engine: Box::new(|target| Arc::new(Interp::new(target))),
             journal: None,
             observer: None,
+            observers: Default::default(),
             log: None,
         });
         let mut executable = Executable::default();

@@ -11,12 +11,16 @@ use wavemill_asm::objdump::{Beside, Label, Notes, Objdump, Part, Shows};
 use wavemill_asm::suggest::closest;
 use wavemill_asm::{clrx, restore};
 use wavemill_isa::Target;
-use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_FILE, STT_OBJECT, STT_SECTION};
+use wavemill_object::bundle::CodeObject;
+use wavemill_object::demangle;
+use wavemill_object::elf::{
+    SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_FILE, STT_FUNC, STT_OBJECT, STT_SECTION,
+};
 use wavemill_object::lines::{Line, Lines};
 use wavemill_object::read::{Error, File, Section};
 
 /// Arguments of `disasm`.
-#[derive(Args)]
+#[derive(Args, Clone)]
 #[command(
     after_help = "Code is shown in llvm-objdump's form, and after it the kernel descriptors as .amdhsa_kernel \
 directives; -d leaves these\nout and gives llvm-objdump -d's text. FILE may be a code object, an offload bundle (also \
@@ -31,7 +35,7 @@ pub struct Disasm {
     /// Only code, without the kernel descriptors
     #[arg(short = 'd')]
     code_only: bool,
-    /// Only this kernel or function, with its descriptor
+    /// Only this kernel or function, with its descriptor; as in the source or as in the symbol table
     #[arg(long, value_name = "NAME")]
     kernel: Option<String>,
     /// Source lines between the instructions, from debugging information
@@ -71,10 +75,34 @@ pub fn run(args: &Disasm) -> ExitCode {
     }
 }
 
+/// The symbol that a name means: its own, or that of a C++ function without its signature. A name that is nobody's stays.
+fn meant(name: &str, objects: &[CodeObject<'_>]) -> Result<String, String> {
+    let files: Vec<File<'_>> = objects.iter().filter_map(|o| File::parse(&o.data).ok()).collect();
+    let symbols = || files.iter().flat_map(|f| f.symbols.iter()).filter(|s| s.section != 0);
+    if symbols().any(|s| s.name == name) {
+        return Ok(name.to_owned());
+    }
+    let functions = symbols().filter(|s| s.ty == STT_FUNC && demangle::answers(s.name, name));
+    let mut all: Vec<&str> = functions.map(|s| s.name).collect();
+    all.sort_unstable();
+    all.dedup();
+    match all[..] {
+        [] => Ok(name.to_owned()),
+        [only] => Ok(only.to_owned()),
+        _ => {
+            let all: Vec<_> = all.iter().map(|n| demangle::shown(n).into_owned()).collect();
+            Err(format!("`{name}` may be several functions, say which: {}", all.join(", ")))
+        }
+    }
+}
+
 fn disasm(args: &Disasm) -> Result<(), String> {
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
     let bytes = open(&args.file)?;
     let objects = choose(&args.file, &bytes, args.target.as_deref())?;
+    let named =
+        args.kernel.as_deref().map(|name| meant(name, &objects)).transpose().map_err(|e| in_file(&e))?;
+    let args = &Disasm { kernel: named, ..args.clone() };
     let mut out = raw_stdout()?;
     let mut found = false;
     for object in &objects {

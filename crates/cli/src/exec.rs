@@ -3,6 +3,7 @@
 //! The program finds our `libhsa-runtime64.so.1`, which the command carries ([`embed`](crate::embed)), through
 //! `LD_LIBRARY_PATH`; what the GPUs shall be is in its environment.
 
+mod code;
 mod signals;
 
 use crate::checks::{self, CheckOptions};
@@ -10,7 +11,7 @@ use crate::embed::{self, Runtime};
 use crate::status;
 use clap::Args;
 use std::ffi::OsString;
-use std::io::{BufRead, Read, Seek, Write};
+use std::io::{BufRead, IsTerminal, Read, Seek, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::os::unix::process::ExitStatusExt;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use wavemill_compile::directory::Directory;
 use wavemill_device::EngineKind;
 use wavemill_device::record::Log;
+use wavemill_device::trace::Filter;
 use wavemill_runtime::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\
@@ -34,12 +36,17 @@ clang that is there. Programs that start without `exec` get the same with these 
   WAVEMILL_THREADS    as --threads
   WAVEMILL_BOUNDS     as --bounds
   WAVEMILL_JSON       a file that gets a line of JSON for each dispatch
-  WAVEMILL_TRACE      as --trace
+  WAVEMILL_TRACE      as --trace, the list behind the `=`
+  WAVEMILL_EVENTS     as --events
+  WAVEMILL_PROGRESS=1 on standard error, how far dispatches are that take longer than a second (exec asks for it on terminals)
   WAVEMILL_DETERMINISTIC=1, WAVEMILL_RECORD, WAVEMILL_REPLAY  as --deterministic, --record, --replay
   WAVEMILL_FAULTS     a file that gets a line for each dispatch that faulted
   WAVEMILL_TIMEOUT    as --timeout, for the kernels
   HSA_XNACK           1: as --xnack
   WAVEMILL_CHECK      as --check, a list; WAVEMILL_FINDINGS is the file that gets what is found, a line each
+
+--trace writes each instruction with its line (of code compiled with -g), the registers it changed and the memory it
+accessed to standard error; --trace=WHAT less of that, as `wavemill run --help` lists.
 
 With --deterministic, GPUs do something only while the program is in a call of the runtime: packets, waves and copies come
 one after the other, in an order that depends on these calls alone, and clocks of waves count instructions. A program with
@@ -53,7 +60,8 @@ rocminfo, rocm_agent_enumerator and amdgpu-arch are Wavemill's own for the progr
 A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
 the process.
 
-Signals sent to `wavemill exec` (HUP, INT, QUIT, TERM, USR1, USR2) go to the program.
+Signals sent to `wavemill exec` (HUP, INT, QUIT, TERM, USR1, USR2) go to the program. One that has no handler for INT
+(Ctrl-C) tells where the waves of its kernels are and what they wait for before it ends.
 
 The libraries are part of this command, and are put into the cache ($WAVEMILL_CACHE, $XDG_CACHE_HOME/wavemill or
 ~/.cache/wavemill) when they are first needed.
@@ -87,13 +95,16 @@ pub struct Exec {
     /// Stop the program after so many seconds, with a report of what its kernels were doing
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     timeout: Option<f64>,
-    /// Report the dispatches to a file
+    /// Report the dispatches to a file; `-` for standard output, behind what the program writes
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write what happens around the GPUs to a file, a line of JSON each: dispatches, work-groups and waves that begin and
     /// end, barriers, packets, signals, copies, memory that is allocated and freed
     #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    events: Option<PathBuf>,
+    /// Write instructions with what they changed, see below
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    trace: Option<String>,
     /// The same in every run, as far as the program itself is, see below
     #[arg(long)]
     deterministic: bool,
@@ -197,11 +208,21 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if let Some(bounds) = args.bounds {
         command.env("WAVEMILL_BOUNDS", bounds.name());
     }
-    if let Some(trace) = &args.trace {
-        // Lines are appended, by all processes of the program.
-        std::fs::File::create(trace).map_err(|e| format!("{}: {e}", trace.display()))?;
-        let trace = std::path::absolute(trace).map_err(|e| format!("{}: {e}", trace.display()))?;
-        command.env("WAVEMILL_TRACE", trace);
+    if let Some(file) = &args.events {
+        command.env("WAVEMILL_EVENTS", emptied(file)?);
+    }
+    if let Some(text) = &args.trace {
+        let filter = Filter::parse(text).map_err(|e| format!("--trace={text}: {e}"))?;
+        let mut items: Vec<String> = text.split(',').map(str::to_owned).collect();
+        if let Some(file) = &filter.file {
+            // The program may be elsewhere when its library opens it.
+            items.retain(|item| !item.trim_start().starts_with("file:"));
+            items.push(format!("file:{}", emptied(file)?.display()));
+        }
+        command.env("WAVEMILL_TRACE", items.join(","));
+    }
+    if std::env::var_os("WAVEMILL_PROGRESS").is_none() && std::io::stderr().is_terminal() {
+        command.env("WAVEMILL_PROGRESS", "1");
     }
     if args.deterministic {
         command.env("WAVEMILL_DETERMINISTIC", "1");
@@ -235,12 +256,16 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     let (status, late) = match signals::run(&mut command, limit) {
         Ok(ended) => ended,
         Err(e) => {
-            crate::output::message(format_args!("wavemill exec: {}: {e}", program.display()));
+            let message = format!("{}: {e}", program.display());
+            crate::output::message(format_args!("wavemill exec: {message}"));
+            if let (Some(file), Some(lines)) = (&args.json, lines) {
+                report(args, file, lines, Err(&message)).map_err(|e| format!("{}: {e}", file.display()))?;
+            }
             return Ok(ExitCode::from(127));
         }
     };
     if let (Some(file), Some(lines)) = (&args.json, lines) {
-        report(args, file, lines, status).map_err(|e| format!("{}: {e}", file.display()))?;
+        report(args, file, lines, Ok(status)).map_err(|e| format!("{}: {e}", file.display()))?;
     }
     let mut found = None;
     if let (Some((_, checking)), Some(file)) = (checking, &mut findings) {
@@ -260,6 +285,15 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     // A program that does not look must not pass for one whose kernels are fine.
     let faults = std::fs::read_to_string(&faults).unwrap_or_default();
     let timeout = faults.lines().any(|kind| kind == "timeout");
+    if !status.success()
+        && faults.is_empty()
+        && let Some(message) = code::missing(Path::new(program), crate::gpu::processor(&args.gpu)?)
+    {
+        crate::output::message(format_args!("wavemill exec: {}: {message}", program.display()));
+    }
+    if let Some(message) = status.signal().and_then(|signal| died(signal, &faults)) {
+        crate::output::message(format_args!("wavemill exec: {}: {message}", program.display()));
+    }
     let code = match status.code() {
         // HIP ends a program whose kernel was stopped.
         _ if timeout && limit.is_some() => status::TIMEOUT.into(),
@@ -270,6 +304,32 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         None => 128 + status.signal().unwrap_or(0),
     };
     Ok(ExitCode::from(code as u8))
+}
+
+/// What is said of a program that a signal ended, as shells do; nothing of those that people send.
+fn died(signal: i32, faults: &str) -> Option<String> {
+    use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGTERM};
+    if [SIGHUP, SIGINT, SIGPIPE, SIGTERM].contains(&signal) {
+        return None;
+    }
+    let name = signal_hook::low_level::signal_name(signal).map(|n| format!(" ({n})")).unwrap_or_default();
+    let why = match faults.lines().last() {
+        // Its queue is in an error state from then on: no packet behind the one that faulted is looked at.
+        Some("timeout") => ", after a kernel of its queue was stopped, which is reported above".into(),
+        Some(_) if signal == SIGABRT => {
+            ": a kernel of its queue faulted, which is reported above, and HIP ends a program whose queue has failed".into()
+        }
+        Some(_) => ", after a kernel of its queue faulted, which is reported above".into(),
+        None if signal == SIGKILL => "; the system does that when memory runs out".into(),
+        None => String::new(),
+    };
+    Some(format!("ended by signal {signal}{name}{why}"))
+}
+
+/// A file with nothing in it yet, by its absolute name: lines are appended, by all processes of the program.
+fn emptied(path: &Path) -> Result<PathBuf, String> {
+    let made = std::fs::File::create(path).and_then(|_| std::path::absolute(path));
+    made.map_err(|e| format!("{}: {e}", path.display()))
 }
 
 /// The path with the tools before the others that ask a driver for GPUs; none where that cannot be.
@@ -285,17 +345,27 @@ fn tools(directory: &Directory) -> Option<OsString> {
 }
 
 /// Makes one JSON document of the lines that the program's library has left.
-fn report(args: &Exec, file: &Path, mut lines: std::fs::File, status: ExitStatus) -> std::io::Result<()> {
+fn report(
+    args: &Exec,
+    file: &Path,
+    mut lines: std::fs::File,
+    status: Result<ExitStatus, &str>,
+) -> std::io::Result<()> {
     use wavemill_device::json::quoted;
     let words = args.program.iter().map(|w| quoted(&w.to_string_lossy()));
-    let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
+    let out: Box<dyn Write> = match file == Path::new("-") {
+        true => Box::new(std::io::stdout()),
+        false => Box::new(std::fs::File::create(file)?),
+    };
+    let mut out = std::io::BufWriter::new(out);
+    let exit = status.ok().and_then(|s| s.code()).map_or_else(|| "null".to_owned(), |c| c.to_string());
+    let error = status.err().map(|e| format!("\n  \"error\": {},", quoted(e))).unwrap_or_default();
     write!(
         out,
-        "{{\n  \"command\": [{}],\n  \"gpu\": {},\n  \"gpus\": {},\n  \"exit\": {},\n  \"dispatches\": [",
+        "{{\n  \"command\": [{}],\n  \"gpu\": {},\n  \"gpus\": {},\n  \"exit\": {exit},{error}\n  \"dispatches\": [",
         words.collect::<Vec<_>>().join(", "),
         quoted(&args.gpu),
-        args.gpus,
-        status.code().map_or_else(|| "null".to_owned(), |c| c.to_string())
+        args.gpus
     )?;
     // A line at a time: a program may run millions of kernels.
     lines.rewind()?;

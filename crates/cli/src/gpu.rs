@@ -2,12 +2,13 @@
 
 use wavemill_asm::suggest::closest;
 use wavemill_device::Profile;
+use wavemill_device::profile::PROFILES;
 use wavemill_isa::target::{self, Processor, Target};
 
 /// The processor of a name: its own (gfx90a), another one of LLVM's (fiji), or that of a product (MI210).
 pub fn processor(name: &str) -> Result<&'static Processor, String> {
     let lower = name.trim().to_ascii_lowercase();
-    let product = || Profile::named(&plain(&lower)).and_then(|p| target::processor(p.processor));
+    let product = || product(&lower).and_then(|p| target::processor(p.processor));
     target::processor(&lower).or_else(product).ok_or_else(|| unknown(name))
 }
 
@@ -20,7 +21,14 @@ pub fn target(name: &str) -> Result<Target, String> {
 /// The product of a name, or the usual one with a processor of that name.
 pub fn profile(name: &str) -> Result<Profile, String> {
     let lower = name.trim().to_ascii_lowercase();
-    Profile::named(&lower).or_else(|| Profile::named(&plain(&lower))).ok_or_else(|| unknown(name))
+    Profile::named(&lower).or_else(|| product(&lower)).ok_or_else(|| unknown(name))
+}
+
+/// A product by its short name or by what its box says (Radeon R9 290X), in small letters.
+fn product(name: &str) -> Option<Profile> {
+    let wanted = plain(name);
+    let sold = || PROFILES.iter().find(|p| plain(&p.product.to_ascii_lowercase()) == wanted).copied();
+    Profile::named(&wanted).or_else(sold)
 }
 
 /// A product's name without what its maker puts in front of it, and without blanks.
@@ -94,6 +102,11 @@ mod tests {
             assert_eq!(processor(name).map(|p| p.name), Ok("gfx90a"), "{name}");
         }
         assert_eq!(processor("Vega64").map(|p| p.name), Ok("gfx900"));
+        for (name, cpu) in
+            [("Radeon VII", "gfx906"), ("R9 290X", "gfx701"), ("AMD Radeon R9 Fury X", "gfx803")]
+        {
+            assert_eq!(processor(name).map(|p| p.name), Ok(cpu), "{name}");
+        }
         assert_eq!(profile("MI250X").map(|p| p.product), Ok("AMD Instinct MI250X"));
         assert_eq!(target("gfx901").map(|t| (t.cpu.name, t.xnack)), Ok(("gfx900", Some(true))));
         assert_eq!(profile("gfx901").unwrap().target().unwrap().xnack, Some(true));

@@ -11,6 +11,7 @@ use crate::input::{choose, label, name_of, open};
 use crate::json::Json;
 use crate::output::{raw_stdout, written};
 use clap::Args;
+use std::io::Write;
 use std::process::ExitCode;
 use wavemill_object::read::File;
 
@@ -107,7 +108,6 @@ fn inspect(args: &Inspect) -> Result<(), String> {
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
     let bytes = open(&args.file)?;
     let objects = choose(&args.file, &bytes, args.target.as_deref())?;
-    let mut out = raw_stdout()?;
     // What is wrong is found before anything is shown.
     let mut files = Vec::new();
     for object in &objects {
@@ -118,7 +118,8 @@ fn inspect(args: &Inspect) -> Result<(), String> {
     let subjects: Vec<Subject<'_>> =
         files.iter().map(|(file, name, entry)| Subject { file, name, entry: entry.clone() }).collect();
     if args.json {
-        let mut json = Json::new(out);
+        let mut bytes = Vec::new();
+        let mut json = Json::new(&mut bytes);
         let mut result = Ok(());
         let mut one = |json: &mut Json<_>, subject: &Subject<'_>| {
             if result.is_ok() {
@@ -130,8 +131,10 @@ fn inspect(args: &Inspect) -> Result<(), String> {
             several => json.array(|j| several.iter().for_each(|s| one(j, s))),
         }
         result.map_err(|e| in_file(&e))?;
-        return written(json.finish());
+        json.finish().map_err(|e| in_file(&e))?;
+        return written(raw_stdout()?.write_all(&bytes));
     }
+    let mut out = raw_stdout()?;
     for subject in &subjects {
         written(text::show(subject, parts, &mut out).map_err(|e| in_file(&e))?)?;
     }

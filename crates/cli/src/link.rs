@@ -3,13 +3,13 @@
 use crate::input::open;
 use clap::Args;
 use std::process::ExitCode;
-use wavemill_object::link::{Input, Options, Strip, link};
+use wavemill_object::link::{BuildId, Input, Options, Strip, link};
 
 /// Arguments of `link`. The options are called as ld.lld's are.
 #[derive(Args)]
 #[command(
     after_help = "The output is a shared object, as runtimes load it. ld.lld's -shared and -plugin-opt=... (about bitcode, \
-which is not taken)\nmay be given and change nothing, so that clang's --ld-path= can lead here."
+which is not taken)\nmay be given and change nothing, so that clang's --ld-path= can lead here. @FILE stands for the words in a file."
 )]
 pub struct Link {
     /// Objects, and archives of which what is asked for is taken
@@ -24,6 +24,15 @@ pub struct Link {
     /// Leave out debugging information
     #[arg(short = 'S', long)]
     strip_debug: bool,
+    /// Leave out sections that neither other code objects nor what is kept can reach
+    #[arg(long, overrides_with = "no_gc_sections")]
+    gc_sections: bool,
+    /// Keep all sections (the default)
+    #[arg(long, overrides_with = "gc_sections")]
+    no_gc_sections: bool,
+    /// Add a note that tells builds apart: sha1 (if nothing is said), fast, 0xHEX, or none
+    #[arg(long, value_name = "KIND", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    build_id: Option<String>,
     #[command(flatten)]
     undefined: Undefined,
 }
@@ -66,7 +75,15 @@ pub fn run(args: &Link) -> ExitCode {
         (false, true) => Strip::Debug,
         _ => Strip::Nothing,
     };
-    match link(&inputs, &Options { strip, ..args.undefined.options(true) }) {
+    let build_id = match args.build_id.as_deref().map(BuildId::parse).transpose() {
+        Ok(id) => id.flatten(),
+        Err(message) => {
+            crate::output::message(format_args!("wavemill link: --build-id={message}"));
+            return ExitCode::FAILURE;
+        }
+    };
+    let gc_sections = args.gc_sections;
+    match link(&inputs, &Options { strip, gc_sections, build_id, ..args.undefined.options(true) }) {
         Ok(bytes) => crate::output::save("link", &args.output, &bytes),
         Err(errors) => {
             for error in errors {

@@ -24,6 +24,7 @@ mod lint;
 mod manual;
 mod mc;
 mod output;
+mod response;
 mod run;
 mod status;
 mod unbundle;
@@ -96,7 +97,45 @@ fn dispatch() -> ExitCode {
         dropin::Called::As(words) => words,
         dropin::Called::Done(code) => return code,
     };
-    match Cli::parse_from(arguments(words.into_iter())).command {
+    let words = arguments(words.into_iter());
+    let json = wants_json(&words);
+    let command = match Cli::try_parse_from(&words) {
+        Ok(cli) => cli.command,
+        Err(e) => {
+            // Help that nobody gets is no success.
+            if output::written(e.print()).is_err() && !e.use_stderr() {
+                output::message("wavemill: standard output: it cannot be written to");
+                return ExitCode::FAILURE;
+            }
+            if json && e.use_stderr() {
+                output::message_said(e.to_string().lines().next().unwrap_or_default());
+                document(2);
+            }
+            return ExitCode::from(e.exit_code() as u8);
+        }
+    };
+    let code = perform(command);
+    if json && code != ExitCode::SUCCESS {
+        document(1);
+    }
+    code
+}
+
+/// Whether a command was asked for a JSON document on standard output; `exec` writes one to a file.
+fn wants_json(words: &[OsString]) -> bool {
+    let own = words.iter().take_while(|w| *w != "--");
+    words.get(1).is_some_and(|command| command != "exec") && own.skip(2).any(|w| w == "--json")
+}
+
+/// Prints what went wrong as JSON, unless there is a document already.
+fn document(status: u8) {
+    if let Some(text) = output::failure(status) {
+        print(text.as_bytes());
+    }
+}
+
+fn perform(command: Command) -> ExitCode {
+    match command {
         Command::Mc { args } => mc::run(&args),
         Command::Asm(args) => asm::run(&args),
         Command::Link(args) => link::run(&args),
@@ -120,6 +159,7 @@ fn dispatch() -> ExitCode {
 fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut all: Vec<OsString> = given.collect();
     if all.get(1).is_some_and(|command| command == "link") {
+        all = response::expand(all);
         let moot =
             |a: &OsString| a.to_str().is_some_and(|a| a.trim_start_matches('-').starts_with("plugin-opt="));
         all.retain(|a| a != "-shared" && a != "--shared" && !moot(a));
@@ -140,6 +180,7 @@ fn environment() -> Result<(), String> {
 /// Writes to standard output. What cannot be written makes the command fail; of a reader that went away nothing is said.
 fn print(bytes: &[u8]) -> ExitCode {
     use std::io::Write;
+    output::printing();
     let mut out = std::io::stdout().lock();
     match output::written(out.write_all(bytes).and_then(|()| out.flush())) {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,6 +4,8 @@
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use wavemill_device::json::quoted;
 use wavemill_device::terminal::visible;
 
 /// Writes a command's result, `-` for standard output.
@@ -20,12 +22,34 @@ pub fn save(command: &str, path: &str, bytes: &[u8]) -> ExitCode {
     }
 }
 
+/// Something was written to standard output.
+static PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// What was said last on standard error.
+static SAID: Mutex<String> = Mutex::new(String::new());
+
+/// A JSON document in place of the one that could not be made: what went wrong. None if something was printed already.
+pub fn failure(status: u8) -> Option<String> {
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let version = quoted(crate::version::version());
+    let document = format!(
+        "{{\n  \"wavemill\": {version},\n  \"status\": {status},\n  \"error\": {}\n}}\n",
+        quoted(said.trim_end())
+    );
+    (!PRINTED.load(Ordering::Relaxed)).then_some(document)
+}
+
 /// Something could not be written to standard output.
 static FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Whether something could not be written to standard output.
 pub fn failed() -> bool {
     FAILED.load(Ordering::Relaxed)
+}
+
+/// Something is about to be written to standard output.
+pub fn printing() {
+    PRINTED.store(true, Ordering::Relaxed);
 }
 
 /// What to say of an attempt to write to standard output: nothing if its reader went away, but it has failed.
@@ -41,6 +65,7 @@ pub fn written(result: io::Result<()>) -> Result<(), String> {
 
 /// Standard output for much text in few, large pieces: without the search for line ends that Rust's own makes.
 pub fn raw_stdout() -> Result<impl Write, String> {
+    PRINTED.store(true, Ordering::Relaxed);
     use std::os::fd::AsFd;
     let out =
         io::stdout().as_fd().try_clone_to_owned().map(std::fs::File::from).map_err(|e| e.to_string())?;
@@ -49,6 +74,7 @@ pub fn raw_stdout() -> Result<impl Write, String> {
 
 /// Standard output for text with names from files in it.
 pub fn stdout() -> impl Write {
+    PRINTED.store(true, Ordering::Relaxed);
     let out = io::stdout().lock();
     Guarded { terminal: out.is_terminal(), out }
 }
@@ -64,9 +90,16 @@ pub fn show(bytes: &[u8]) -> ExitCode {
     }
 }
 
+/// Notes what was said on standard error by somebody else.
+pub fn message_said(text: &str) {
+    text.clone_into(&mut SAID.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
 /// Says something to the user, on a line of standard error of its own.
 pub fn message(text: impl std::fmt::Display) {
-    report(format!("{text}\n").as_bytes());
+    let line = format!("{text}\n");
+    report(line.as_bytes());
+    *SAID.lock().unwrap_or_else(PoisonError::into_inner) = line;
 }
 
 /// Writes text with lines of its own to standard error. Nobody is left to tell that it cannot be written to.

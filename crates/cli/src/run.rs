@@ -8,6 +8,7 @@ mod handler;
 #[cfg(test)]
 mod hostile;
 mod image;
+mod interrupt;
 mod kind;
 mod npy;
 mod number;
@@ -26,17 +27,20 @@ use clap::Args;
 use expect::{Expectation, Tolerance};
 use handler::Handler;
 use kind::Kind;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use wavemill_check::Check;
 use wavemill_console as console;
+use wavemill_device::events::Events;
 use wavemill_device::kernarg::{self, Value};
 use wavemill_device::observe::Observers;
+use wavemill_device::progress::Progress;
 use wavemill_device::record::Log;
 use wavemill_device::run::Launch;
-use wavemill_device::trace::Trace;
+use wavemill_device::trace::{Filter, Trace};
 use wavemill_device::traps::TrapHandler;
 use wavemill_device::{Completion, Device, EngineKind, Kernel, Loaded, Options, loader};
 use wavemill_isa::Target;
@@ -69,6 +73,10 @@ in TTMP0 and TTMP1; S_RFE_B64 leaves it. It must leave alone what the program us
 What the kernel prints (printf of OpenCL and HIP, failed assertions) goes to standard output and standard error; the
 printf buffer of OpenCL is printed when the dispatch has ended, also by a fault, HIP's hostcalls while it runs. With
 --json, what it prints to standard output is in \"printf\" of each dispatch.
+--trace writes each instruction with its line, the registers it changed and the memory it accessed to standard error;
+--trace=WHAT less of that, a list of wave:N (in its work-group; also 0-3, and several), group:X.Y.Z, kernel:NAME,
+dispatch:N, lanes:0-3, from:PLACE and to:PLACE (FILE:LINE, a function, or 0xOFFSET in the kernel), count:N instructions
+and file:FILE.
 A source may hold its own options in comments, `; run: --grid 1024 --block 64 --arg zeros:4096` (or `// run:`).
 Options on the command line replace them.
 OpenCL C, HIP and LLVM IR are compiled with clang ($WAVEMILL_CLANG, ROCm's or one on the path) for --gpu (gfx90a if not
@@ -76,7 +84,7 @@ said), with -O2 and what --cflag adds; the result is kept in the cache as long a
 Instructions without a kernel get one, called `instructions`, with a grid of one wave if not said: s[0:1] is the address
 of the arguments, s2 to s4 the work-group, v0 to v2 the work-item (all in v0 on gfx90a, 10 bits each).
 A source may come from anywhere: the files that its comments name, also by .include and .incbin, must lie below its own
-directory, and its --dump, --trace, --check-report, --suppress, --record, --replay, --cflag, --memory and --sandbox are ignored. A file from
+directory, and its --dump, --trace, --events, --check-report, --suppress, --record, --replay, --cflag, --memory and --sandbox are ignored. A file from
 elsewhere, one that does not lie below the current directory or that a browser has marked as downloaded, is run in a sandbox: Landlock leaves it the
 files named, seccomp the system calls that running takes (what clang compiles is compiled before). --sandbox asks for it
 always, --sandbox=never turns it off.
@@ -85,7 +93,7 @@ always, --sandbox=never turns it off.
 of what is wanted. Both are 0 if not given: then all bits count, but for the sign of zero and which NaN it is.
 With --json there is one JSON document on standard output, whatever happens, and all other text on standard error.
 
-Exit status: 0 the kernel ran, 1 it could not be run, 2 wrong usage, 3 it faulted, 4 time ran out, 5 an --expect failed or\n--check found something.";
+Exit status: 0 the kernel ran, 1 it could not be run, 2 wrong usage, 3 it faulted, 4 time ran out, 5 an --expect failed or\n--check found something,\n130 Ctrl-C stopped it: it tells where its waves are and what they wait for, buffers are still shown, a second one ends it.";
 
 /// Numbers of work-items in up to three dimensions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -174,7 +182,10 @@ pub struct Run {
     replay: Option<PathBuf>,
     /// Write which work-groups and waves begin and end, and which barriers are released, to a file, a line of JSON each
     #[arg(long, value_name = "FILE")]
-    trace: Option<PathBuf>,
+    events: Option<PathBuf>,
+    /// Write instructions with what they changed, see below
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = Filter::parse)]
+    trace: Option<Filter>,
     #[command(flatten)]
     checks: CheckOptions,
     /// An option for clang, which compiles OpenCL C, HIP and LLVM IR: --cflag=-O0
@@ -239,7 +250,9 @@ impl Run {
         self.expect.iter().filter_map(file).for_each(|f| reach.reads(&f));
         self.replay.iter().for_each(|f| reach.reads(f));
         self.checks.suppress.iter().for_each(|f| reach.reads(f));
-        let outputs = self.trace.iter().chain(&self.record).chain(&self.checks.check_report).cloned();
+        let trace = self.trace.iter().filter_map(|f| f.file.as_ref());
+        let outputs =
+            self.events.iter().chain(trace).chain(&self.record).chain(&self.checks.check_report).cloned();
         self.dump.iter().filter_map(file).chain(outputs).for_each(|f| reach.writes(&f));
         let missing = sandbox::enter(&reach, self.memory())?;
         match when {
@@ -285,7 +298,8 @@ impl Run {
             deterministic: self.deterministic || line.deterministic,
             record: self.record,
             replay: self.replay,
-            trace: self.trace.or(line.trace),
+            events: self.events,
+            trace: self.trace,
             checks: self.checks.or(line.checks),
             cflag: any(self.cflag, line.cflag),
             verbose: self.verbose || line.verbose,
@@ -358,8 +372,8 @@ fn assembled(
     kind: Kind,
     wanted: Option<Target>,
 ) -> Result<(Vec<u8>, Target), String> {
-    // Findings are told with their lines.
-    let checked = run.checks.check.is_some();
+    // Findings and instructions are told with their lines.
+    let checked = run.checks.check.is_some() || run.trace.is_some();
     if let Kind::Source(language) = kind {
         let gpu = wanted.map_or(source::DEFAULT_GPU, |target| target.cpu.name);
         let lines = checked.then(|| "-gline-tables-only".to_owned());
@@ -461,10 +475,23 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     let handler = handler.transpose().map_err(|e| format!("--trap-handler: {e}"))?;
 
     let mut observers = Observers::default();
-    if let Some(path) = &run.trace {
-        let file = std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        observers.add(Arc::new(Trace::new(Box::new(std::io::BufWriter::new(file)))));
+    let create = |path: &Path| std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()));
+    if let Some(path) = &run.events {
+        observers.add(Arc::new(Events::new(Box::new(std::io::BufWriter::new(create(path)?)))));
     }
+    let trace = run.trace.as_ref().map(|filter| {
+        let out: Option<Box<dyn std::io::Write + Send>> = match &filter.file {
+            Some(path) => Some(Box::new(std::io::BufWriter::new(create(path)?))),
+            None => None,
+        };
+        Ok::<_, String>(Arc::new(Trace::new(filter.clone(), out)))
+    });
+    let trace = trace.transpose()?;
+    trace.iter().for_each(|t| observers.add(t.clone()));
+    if !run.quiet && std::io::stderr().is_terminal() {
+        observers.add(Arc::new(Progress::new(Box::new(std::io::stderr()))));
+    }
+    interrupt::watch()?;
     if let Some((session, _)) = &checking {
         observers.add(session.clone());
     }
@@ -516,6 +543,9 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
             break;
         }
     }
+    if let Some(missed) = trace.and_then(|t| t.missed()) {
+        crate::output::message(format_args!("wavemill run: --trace: {missed}"));
+    }
     let fault = done.last().and_then(|c| c.fault.as_deref());
     if let Some(report) = fault {
         crate::output::report(report.to_string().as_bytes());
@@ -531,6 +561,7 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     }
     let found = checking.map(|(session, c)| c.finish(session.finish())).transpose()?.flatten();
     let status = match fault {
+        Some(report) if report.kind == "interrupted" => status::INTERRUPTED,
         Some(report) if report.kind == "timeout" => status::TIMEOUT,
         Some(report) if report.kind == "replay" => status::CHECK,
         Some(_) => status::FAULT,

@@ -6,3 +6,5 @@ pub const FAULT: u8 = 3;
 pub const TIMEOUT: u8 = 4;
 /// It was read or ran well, but a check or an expectation found something.
 pub const CHECK: u8 = 5;
+/// Ctrl-C: 128 and the signal's number, as shells have it.
+pub const INTERRUPTED: u8 = 130;

@@ -28,6 +28,21 @@ fn the_program_gets_its_environment_and_its_status_comes_back() {
     assert_eq!(text(&out.unwrap().stdout), "mi100 2\n");
     let killed = wavemill(&["exec", "--", "sh", "-c", "kill -9 $$"]);
     assert_eq!(killed.status.code(), Some(128 + 9));
+    let said = text(&killed.stderr);
+    assert!(
+        said.contains(
+            "wavemill exec: sh: ended by signal 9 (SIGKILL); the system does that when memory runs out"
+        ),
+        "{said}"
+    );
+    let died = wavemill(&["exec", "--", "sh", "-c", "echo read > \"$WAVEMILL_FAULTS\"; kill -ABRT $$"]);
+    assert_eq!(died.status.code(), Some(128 + 6));
+    let said = text(&died.stderr);
+    assert!(
+        said.contains("ended by signal 6 (SIGABRT): a kernel of its queue faulted, which is reported above"),
+        "{said}"
+    );
+    assert_eq!(text(&wavemill(&["exec", "--", "sh", "-c", "kill -TERM $$"]).stderr), "");
 }
 
 /// Starts a script under `exec`, waits for its first line, sends a signal to `wavemill` and gives what came of it.

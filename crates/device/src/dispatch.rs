@@ -7,6 +7,7 @@ use crate::aql::DispatchPacket;
 use crate::control::{Control, Host, NORMAL_PRIORITY};
 use crate::device::Device;
 use crate::fault::Report;
+use crate::interrupt;
 use crate::kernel::Kernel;
 use crate::launch::{Addresses, Plan, SCRATCH_GRANULE, SCRATCH_MAX_GRANULES, Scratch, user_sgprs};
 use crate::memory::{Region, Use};
@@ -15,6 +16,7 @@ use crate::schedule::Job;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use wavemill_object::demangle;
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU};
 use wavemill_wave::Counters;
 
@@ -154,6 +156,7 @@ impl Device {
         (control.placed)(&plan.scratch);
         let work_groups = plan.group_count();
         let running = self.memory().running();
+        self.memory().dispatched();
         // An acquire fence: what was decoded must be what is in memory now.
         self.engine().revalidate();
         let job = Job::new(
@@ -167,13 +170,18 @@ impl Device {
         .controlled(control, &object)
         .held_by(self.controller())
         .logged(self.log());
+        let under_way = interrupt::Running::new();
         let outcome = self.pool().run(Arc::new(job));
-        drop(running);
+        drop((running, under_way));
         if let Some(region) = scratch {
             self.keep_scratch(region);
         }
         let wall_ns = began.elapsed().as_nanos() as u64;
-        let fault = outcome.stop.map(|stop| Box::new(Report::new(self, &object, &kernel, &stop)));
+        let fault = outcome.stop.as_ref().map(|stop| {
+            let mut report = Box::new(Report::new(self, &object, &kernel, stop));
+            report.whereabouts(self, &object, work_groups, &outcome);
+            report
+        });
         Ok(Completion {
             kernel: kernel.name.clone(),
             wall_ns,
@@ -233,7 +241,7 @@ impl Device {
                 DispatchErrorKind::WorkGroup,
                 format!(
                     "kernel {} can only run with work-groups of {}, not {}",
-                    kernel.name,
+                    demangle::shown(&kernel.name),
                     text(wanted),
                     text(size)
                 ),

@@ -5,10 +5,11 @@ use crate::kernel::Kernel;
 use crate::launch::item_id;
 use crate::lines;
 use crate::loader::Loaded;
-use crate::memory::{Allocations, Nearest};
+use crate::memory::{Allocations, Freed, Nearest};
 use crate::operands;
 pub use crate::operands::lanes;
-use crate::schedule::{Cause, Stop};
+use crate::schedule::{Cause, Outcome, Stop};
+use crate::whereabouts;
 use std::fmt;
 use std::sync::Arc;
 use wavemill_asm::disasm::Disassembler;
@@ -31,7 +32,8 @@ pub struct Report {
     /// One line: what happened.
     pub summary: String,
     /// A word for programs: `read`, `write`, `read-only`, `misaligned`, `lds`, `fetch`, `illegal`, `unsupported`,
-    /// `trap`, `debugtrap`, `exception`, `halt`, `observer`, `replay`, `timeout`, `cancelled`, `internal`.
+    /// `trap`, `debugtrap`, `exception`, `halt`, `observer`, `replay`, `timeout`, `cancelled`,
+    /// `interrupted`, `internal`.
     pub kind: &'static str,
     /// Kernel.
     pub kernel: String,
@@ -51,8 +53,12 @@ pub struct Report {
     pub listing: Vec<Line>,
     /// The registers that the instruction names, and what they held.
     pub operands: Vec<String>,
+    /// What was at the address and is freed.
+    pub freed: Option<Freed>,
     /// What an address is that no allocation is near to.
     pub stray: Option<&'static str>,
+    /// Where the waves were, if it was stopped from outside.
+    pub waves: Vec<String>,
     /// What may have led to it.
     pub hint: Option<String>,
 }
@@ -78,6 +84,7 @@ impl Report {
         let nearest = address.and_then(|a| device.memory().nearest(a));
         Report {
             operands,
+            freed: address.and_then(|a| device.memory().freed_at(a)).filter(|_| is_outside(&stop.cause)),
             stray: address.and_then(|a| stray(a, nearest.as_ref())),
             summary,
             kind,
@@ -89,8 +96,35 @@ impl Report {
             lanes,
             nearest,
             address,
+            waves: Vec::new(),
             hint: None,
         }
+    }
+}
+
+impl Report {
+    /// Says where the waves are that a dispatch left behind when it was stopped from outside; a fault is one wave's.
+    pub(crate) fn whereabouts(&mut self, device: &Device, object: &Loaded, groups: u64, outcome: &Outcome) {
+        if !matches!(self.stop.cause, Cause::Timeout(_) | Cause::Interrupted) {
+            return;
+        }
+        let place = |pc: u64| {
+            let source = lines::find(&object.file, pc.wrapping_sub(object.bias));
+            let at = match (source, object.function_at(pc)) {
+                (Some((file, line)), _) => format!("{file}:{line}"),
+                (None, Some(f)) => {
+                    let name = demangle::short(&f.name).unwrap_or_else(|| f.name.clone());
+                    format!("{name}+{:#x}", pc - f.address)
+                }
+                (None, None) => format!("{pc:#x}"),
+            };
+            let listing = listing(device.target(), device.memory(), object, pc);
+            match listing.iter().find(|l| l.address == pc) {
+                Some(line) => format!("{at} ({})", line.text),
+                None => at,
+            }
+        };
+        self.waves = whereabouts::describe(&outcome.left, groups, outcome.begun, place);
     }
 }
 
@@ -123,6 +157,13 @@ fn stray(address: u64, nearest: Option<&Nearest>) -> Option<&'static str> {
     (!within(FAR)).then_some("far from everything that is allocated")
 }
 
+/// Whether a wave was stopped because nothing is where it looked.
+fn is_outside(cause: &Cause) -> bool {
+    let outside =
+        |f: &Fault| matches!(f.kind, FaultKind::Read { .. } | FaultKind::Write { .. } | FaultKind::Gone);
+    matches!(cause, Cause::Fault(f) if outside(f))
+}
+
 fn accesses_memory(kind: FaultKind) -> bool {
     !matches!(kind, FaultKind::Illegal { .. } | FaultKind::Unsupported { .. } | FaultKind::Descriptor { .. })
 }
@@ -140,8 +181,11 @@ fn summary(cause: &Cause) -> (String, &'static str) {
         Cause::Halt => ("the wave halted itself (s_sethalt), and nothing can resume it".into(), "halt"),
         Cause::Observer => ("an observer stopped the wave, and nothing can resume it".into(), "observer"),
         Cause::Replay(mismatch) => (format!("the run differs from its record: {mismatch}"), "replay"),
+        // Of a program's time, which is not a dispatch's own.
+        Cause::Timeout(t) if t.is_zero() => ("the program's time was over before it began".into(), "timeout"),
         Cause::Timeout(t) => (format!("not done after {} s", t.as_secs_f64()), "timeout"),
         Cause::Cancelled => ("the dispatch was cancelled".into(), "cancelled"),
+        Cause::Interrupted => ("interrupted (Ctrl-C)".into(), "interrupted"),
         Cause::Internal => ("Wavemill itself failed; this is a bug".into(), "internal"),
     }
 }
@@ -265,6 +309,19 @@ impl fmt::Display for Report {
             writeln!(f, "  lane{many:<8}{} (work-item {})", lanes(self.lanes), text(item))?;
         }
         match (self.stray, &self.nearest) {
+            _ if let Some(Freed { allocation: a, dispatch }) = &self.freed => {
+                let address = self.address.unwrap_or(0);
+                let offset = address - a.start;
+                writeln!(
+                    f,
+                    "  address     {address:#x}: {offset} bytes into {} ({}, {} bytes at {:#x}), which was freed before \
+                     dispatch {dispatch}",
+                    a.name,
+                    a.usage.name(),
+                    a.len,
+                    a.start
+                )?;
+            }
             (Some(what), _) => writeln!(f, "  address     {:#x}: {what}", self.address.unwrap_or(0))?,
             (None, Some(nearest)) => {
                 writeln!(f, "  address     {:#x}: {nearest}", self.address.unwrap_or(0))?;
@@ -285,6 +342,10 @@ impl fmt::Display for Report {
         }
         for operand in &self.operands {
             writeln!(f, "     {operand}")?;
+        }
+        for (i, line) in self.waves.iter().enumerate() {
+            let title = if i == 0 { "waves" } else { "" };
+            writeln!(f, "  {title:<12}{line}")?;
         }
         if let Some(hint) = &self.hint {
             writeln!(f, "  note: {hint}")?;

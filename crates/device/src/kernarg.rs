@@ -3,6 +3,7 @@
 
 use crate::kernel::{Argument, Kernel};
 use std::fmt;
+use wavemill_object::demangle;
 use wavemill_wave::GroupShared;
 
 /// A value for one visible argument.
@@ -116,7 +117,11 @@ const REFERENCE_ALIGN: usize = 128;
 /// Lays arguments out. `lds` is the LDS in use before: what the kernel has itself.
 pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Result<Block, ArgumentError> {
     if kernel.kernarg_bytes > MAX_BYTES {
-        let message = format!("kernel {} wants {} bytes of arguments", kernel.name, kernel.kernarg_bytes);
+        let message = format!(
+            "kernel {} wants {} bytes of arguments",
+            demangle::shown(&kernel.name),
+            kernel.kernarg_bytes
+        );
         return Err(ArgumentError { index: None, message });
     }
     let mut block = Block { bytes: vec![0; kernel.kernarg_bytes as usize], lds, references: Vec::new() };
@@ -169,7 +174,8 @@ fn place_by_metadata(kernel: &Kernel, values: &[Value], block: &mut Block) -> Re
             1 => format!("1 argument ({})", names[0]),
             n => format!("{n} arguments ({})", names.join(", ")),
         };
-        let message = format!("kernel {} takes {takes}, {} given", kernel.name, values.len());
+        let message =
+            format!("kernel {} takes {takes}, {} given", demangle::shown(&kernel.name), values.len());
         return Err(ArgumentError { index: None, message });
     }
     for (i, (argument, value)) in visible.iter().zip(values).enumerate() {
@@ -266,7 +272,7 @@ fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result
             let message = format!(
                 "it would end at byte {}, but kernel {} has {room} bytes of arguments (and no metadata that names them)",
                 at + bytes.len(),
-                kernel.name
+                demangle::shown(&kernel.name)
             );
             return Err(ArgumentError { index: Some(i), message });
         }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use wavemill_isa::{Level, Target};
+use wavemill_object::demangle;
 use wavemill_object::descriptor::Descriptor;
 use wavemill_object::kernel_code::KernelCode;
 use wavemill_object::limits::{Limits, MAX_USER_SGPRS};
@@ -379,7 +380,7 @@ pub struct KernelError {
 
 impl fmt::Display for KernelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "kernel {}: {}", self.kernel, self.message)
+        write!(f, "kernel {}: {}", demangle::shown(&self.kernel), self.message)
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::mapping::Mapping;
 use crate::pins::Pins;
 use crate::reclaim::{Reclaimer, Running};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -77,6 +77,18 @@ impl fmt::Display for MemoryError {
 
 impl std::error::Error for MemoryError {}
 
+/// An allocation that is gone.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Freed {
+    /// What it was.
+    pub allocation: Allocation,
+    /// The number of the dispatch that was the next one then.
+    pub dispatch: u64,
+}
+
+/// How many of these are remembered: pointers that are used too late were mostly freed just before.
+const REMEMBERED: usize = 256;
+
 /// Where an address lies with respect to the nearest allocation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Nearest {
@@ -119,6 +131,9 @@ pub struct Allocations {
     named: RwLock<BTreeMap<u64, Allocation>>,
     reclaimer: Arc<Reclaimer>,
     pins: Mutex<Pins>,
+    /// What was freed last, and dispatches that have begun.
+    freed: Mutex<VecDeque<Freed>>,
+    dispatches: AtomicU64,
     /// What is handed out below 4 GiB: first address and end.
     low: Mutex<BTreeMap<u64, u64>>,
 }
@@ -130,6 +145,8 @@ impl Default for Allocations {
             held: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
             named: RwLock::default(),
+            freed: Mutex::default(),
+            dispatches: AtomicU64::new(0),
             reclaimer: Arc::default(),
             pins: Mutex::default(),
             low: Mutex::default(),
@@ -276,7 +293,17 @@ impl Allocations {
     /// Waves no longer see the allocation that starts here.
     pub fn withdraw(&self, start: u64) -> Option<Allocation> {
         self.memory.remove(start)?;
-        self.named.write().unwrap_or_else(PoisonError::into_inner).remove(&start)
+        let gone = self.named.write().unwrap_or_else(PoisonError::into_inner).remove(&start);
+        // What programs allocate they may use when it is gone.
+        if let Some(allocation) = gone.as_ref().filter(|a| matches!(a.usage, Use::Device | Use::Host)) {
+            let mut freed = self.freed.lock().unwrap_or_else(PoisonError::into_inner);
+            if freed.len() == REMEMBERED {
+                freed.pop_front();
+            }
+            let dispatch = self.dispatches.load(Ordering::Relaxed);
+            freed.push_back(Freed { allocation: allocation.clone(), dispatch });
+        }
+        gone
     }
 
     /// The allocation an address lies in.
@@ -298,6 +325,17 @@ impl Allocations {
         let meant = |a: &&Allocation| matches!(a.usage, Use::Device | Use::Host) || distance(a) < CLOSE;
         let best = named.values().filter(meant).min_by_key(|a| distance(a))?;
         Some(Nearest { offset: i128::from(address) - i128::from(best.start), allocation: best.clone() })
+    }
+
+    /// What was at an address, if that was freed not long ago.
+    pub fn freed_at(&self, address: u64) -> Option<Freed> {
+        let freed = self.freed.lock().unwrap_or_else(PoisonError::into_inner);
+        freed.iter().rev().find(|f| (f.allocation.start..f.allocation.end()).contains(&address)).cloned()
+    }
+
+    /// A dispatch begins.
+    pub(crate) fn dispatched(&self) {
+        self.dispatches.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Every allocation, lowest address first.
@@ -475,6 +513,27 @@ mod tests {
         assert_eq!(a.to_vec()[95..], [0, 1, 2, 3, 4]);
         drop(a);
         assert!(all.list().is_empty() && all.nearest(0).is_none());
+    }
+
+    #[test]
+    fn what_was_freed_is_remembered_with_its_dispatch() {
+        let memory = Arc::new(Allocations::default());
+        let first = memory.allocate(4096, Use::Device, "a buffer").unwrap();
+        let code = memory.allocate(4096, Use::Code, "code").unwrap();
+        let (at, code_at) = (first.start(), code.start());
+        memory.dispatched();
+        drop((first, code));
+        let freed = memory.freed_at(at + 8).unwrap();
+        assert_eq!(
+            (freed.allocation.name.as_str(), freed.allocation.len, freed.dispatch),
+            ("a buffer", 4096, 1)
+        );
+        assert!(memory.freed_at(code_at).is_none(), "no program has allocated it");
+        // The oldest are forgotten.
+        for _ in 0..REMEMBERED {
+            drop(memory.allocate(64, Use::Device, "another").unwrap());
+        }
+        assert!(memory.freed_at(at).is_none_or(|f| f.allocation.name == "another"));
     }
 
     #[test]

@@ -18,10 +18,35 @@ impl Registers {
         let vector = (0..shape.vgprs + shape.agprs).filter_map(|r| wave.vgpr(r).copied()).collect();
         Registers { scalar: (0..128).map(|c| wave.sgpr(c)).collect(), vector, vgprs: shape.vgprs.into() }
     }
+
+    /// A scalar register by its operand code.
+    pub(crate) fn scalar(&self, code: usize) -> u32 {
+        self.scalar.get(code).copied().unwrap_or(0)
+    }
+
+    /// The vector registers that are not what they were, in the lanes given: as numbers, or as f32.
+    pub(crate) fn changed_vectors(&self, before: &Registers, mask: u64, float: bool) -> Vec<String> {
+        let mut out = Vec::new();
+        for (i, (now, then)) in self.vector.iter().zip(&before.vector).enumerate() {
+            let changed = (0..64).filter(|l| now[*l] != then[*l]).fold(0u64, |m, l| m | 1 << l) & mask;
+            if changed == 0 {
+                continue;
+            }
+            let name = match i.checked_sub(self.vgprs) {
+                Some(n) => format!("a{n}"),
+                None => format!("v{i}"),
+            };
+            let value = |l: usize| u64::from(now[l]);
+            // Steps between the bits of floats say nothing to people.
+            let groups = if float { equals(changed, value) } else { groups(changed, value) };
+            out.extend(rows(&name, &groups, float));
+        }
+        out
+    }
 }
 
 /// Rows of a table that is enough to see what happened; beyond it there is only the number of what is left out.
-const ROWS: usize = 6;
+pub(crate) const ROWS: usize = 6;
 
 /// Each register that an instruction's text names, and its value: scalar ones as a number, vector ones for the lanes
 /// given, lanes whose values go up by the same step together.
@@ -80,25 +105,34 @@ fn vector(
     // Pairs are addresses and doubles; of larger groups the first register says enough.
     let high = registers.vector.get(base + first + 1).filter(|_| count == 2);
     let value = |lane: usize| u64::from(low[lane]) | high.map_or(0, |h| u64::from(h[lane])) << 32;
-    let groups = groups(mask, value);
-    let left = groups.len().saturating_sub(ROWS);
     let name = if count > 2 { format!("{file}{first}") } else { word.to_owned() };
-    let mut out: Vec<String> = groups
-        .iter()
-        .take(ROWS)
-        .map(|g| {
-            let step = match (g.lanes.count_ones(), g.step) {
-                (1, _) | (_, 0) => String::new(),
-                (_, step) if step < 0 => format!(", -{:#x} each", step.unsigned_abs()),
-                (_, step) => format!(", +{step:#x} each"),
-            };
-            format!("{name} = {:#x}{step} (lanes {})", g.value, lanes(g.lanes))
-        })
-        .collect();
-    if left > 0 {
-        out.push(format!("{name}: {left} more groups of lanes"));
+    rows(&name, &groups(mask, value), false)
+}
+
+/// A line for each group of lanes, the first few.
+fn rows(name: &str, groups: &[Group], float: bool) -> Vec<String> {
+    let row = |g: &Group| {
+        let step = if g.lanes.count_ones() > 1 { step(g.step) } else { String::new() };
+        let value = match float {
+            true => format!("{:?}", f32::from_bits(g.value as u32)),
+            false => format!("{:#x}{step}", g.value),
+        };
+        format!("{name} = {value} (lanes {})", lanes(g.lanes))
+    };
+    let mut out: Vec<String> = groups.iter().take(ROWS).map(row).collect();
+    if groups.len() > ROWS {
+        out.push(format!("{name}: {} more groups of lanes", groups.len() - ROWS));
     }
     out
+}
+
+/// By how much values go up from lane to lane.
+pub(crate) fn step(step: i64) -> String {
+    match step {
+        0 => String::new(),
+        step if step < 0 => format!(", -{:#x} each", step.unsigned_abs()),
+        step => format!(", +{step:#x} each"),
+    }
 }
 
 /// `3`, `0-63` or `0-3,8,10-12`.
@@ -118,13 +152,26 @@ pub fn lanes(mask: u64) -> String {
 }
 
 /// Lanes one after the other whose values go up by the same step.
-struct Group {
-    lanes: u64,
-    value: u64,
-    step: i64,
+pub(crate) struct Group {
+    pub(crate) lanes: u64,
+    pub(crate) value: u64,
+    pub(crate) step: i64,
 }
 
-fn groups(mask: u64, value: impl Fn(usize) -> u64) -> Vec<Group> {
+/// Puts lanes together that have the same value.
+fn equals(mask: u64, value: impl Fn(usize) -> u64) -> Vec<Group> {
+    let mut all: Vec<Group> = Vec::new();
+    for lane in (0..64).filter(|l| mask >> l & 1 != 0) {
+        match all.last_mut() {
+            Some(group) if group.value == value(lane) => group.lanes |= 1 << lane,
+            _ => all.push(Group { lanes: 1 << lane, value: value(lane), step: 0 }),
+        }
+    }
+    all
+}
+
+/// Puts lanes together whose values go up by the same step.
+pub(crate) fn groups(mask: u64, value: impl Fn(usize) -> u64) -> Vec<Group> {
     let mut all: Vec<Group> = Vec::new();
     let mut last = 0;
     for lane in (0..64).filter(|l| mask >> l & 1 != 0) {

@@ -53,6 +53,7 @@ pub static PROFILES: &[Profile] = profiles![
     ["mi100", "arcturus"], "AMD Instinct MI100",      "gfx908", 120, 1502, 32, 1200, 4096, 8192, 8, 0x738c;
     ["mi50"],             "AMD Radeon Instinct MI50", "gfx906",  60, 1725, 16, 1000, 4096, 4096, 4, 0x66a1;
     ["mi60", "vega20"],   "AMD Radeon Instinct MI60", "gfx906",  64, 1800, 32, 1000, 4096, 4096, 4, 0x66a0;
+    ["vii"],              "AMD Radeon VII",           "gfx906",  60, 1800, 16, 1000, 4096, 4096, 4, 0x66af;
     ["mi25"],             "AMD Radeon Instinct MI25", "gfx900",  64, 1500, 16,  945, 2048, 4096, 4, 0x6860;
     ["vega10", "vega64"], "AMD Radeon RX Vega 64",    "gfx900",  64, 1630,  8,  945, 2048, 4096, 4, 0x687f;
     ["fiji"],             "AMD Radeon R9 Fury X",     "gfx803",  64, 1050,  4,  500, 4096, 2048, 4, 0x7300;

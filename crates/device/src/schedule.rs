@@ -13,6 +13,7 @@
 use crate::control::{Callback, Control, Host};
 use crate::group::Group;
 use crate::hold::{Controller, Dispatch, HoldReason, WaveState, WaveStatus};
+use crate::interrupt;
 use crate::launch::Plan;
 use crate::loader::Loaded;
 use crate::memory::Allocations;
@@ -20,6 +21,7 @@ use crate::observe::{Observers, Relay, Scene};
 use crate::operands::Registers;
 use crate::record::{Log, Mismatch};
 use crate::traps::DEBUGGER_TRAPS;
+use crate::whereabouts::{self, Left};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -59,6 +61,8 @@ pub enum Cause {
     Timeout(Duration),
     /// Whoever asked for it does not want it any more.
     Cancelled,
+    /// Somebody wants to know where it is, and no more of it.
+    Interrupted,
     /// The emulator itself failed; it has printed a message.
     Internal,
 }
@@ -95,6 +99,10 @@ pub struct Outcome {
     pub waves: u64,
     /// Where it was stopped, if it was.
     pub stop: Option<Stop>,
+    /// The waves that had not ended, if it was stopped from outside.
+    pub left: Vec<Left>,
+    /// Work-groups that had begun by then.
+    pub begun: u64,
 }
 
 enum Ran {
@@ -299,6 +307,7 @@ impl Job {
                 }
                 Ran::Held => self.lock().held.push(group),
                 Ran::Stopped => {
+                    whereabouts::note(&group, &mut self.lock().outcome.left);
                     self.rest();
                     break;
                 }
@@ -361,7 +370,11 @@ impl Job {
         while shared.workers > 0 {
             shared = self.idle.wait(shared).unwrap_or_else(PoisonError::into_inner);
         }
-        let outcome = std::mem::take(&mut shared.outcome);
+        let mut outcome = std::mem::take(&mut shared.outcome);
+        for group in shared.parked.iter().chain(&shared.held).chain(shared.ordered.values()) {
+            whereabouts::note(group, &mut outcome.left);
+        }
+        outcome.begun = self.next.load(Ordering::Relaxed).min(self.plan.group_count());
         drop(shared);
         if let Some(controller) = &self.controller {
             controller.changed();
@@ -727,6 +740,7 @@ impl Job {
     fn over(&self) -> Option<Cause> {
         match self.deadline {
             _ if self.cancel.load(Ordering::Relaxed) => Some(Cause::Cancelled),
+            _ if interrupt::asked() => Some(Cause::Interrupted),
             Some((deadline, allowed)) if Instant::now() >= deadline => Some(Cause::Timeout(allowed)),
             _ => None,
         }

@@ -1,18 +1,22 @@
 //! The system that environment variables describe: what libraries make when a program starts them.
 
 use crate::checks::ProcessChecks;
+use crate::events::ProcessEvents;
 use crate::fork;
+use crate::interrupt;
 use crate::journal::Journal;
 use crate::observe::ProcessObserver;
 use crate::system::Setup;
-use crate::trace::ProcessTrace;
 use std::fs::File;
 use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wavemill_check::{Checks, Session};
+use wavemill_device::observe::Observers;
+use wavemill_device::progress::Progress;
 use wavemill_device::record::{Log, Mismatch};
 use wavemill_device::terminal::message;
+use wavemill_device::trace::{Filter, Trace};
 use wavemill_device::{EngineKind, Options, Profile};
 use wavemill_wave::Bounds;
 
@@ -50,6 +54,7 @@ pub fn setup() -> Result<Setup, String> {
         (None, Some(path)) => Some(replay(&path).map_err(|e| format!("WAVEMILL_REPLAY={path}: {e}"))?),
         (None, None) => None,
     };
+    interrupt::watch();
     Ok(Setup {
         profile,
         target,
@@ -63,7 +68,8 @@ pub fn setup() -> Result<Setup, String> {
         },
         engine: Box::new(move |target| engine.make(target)),
         log,
-        observer: observer(var("WAVEMILL_TRACE"), var("WAVEMILL_CHECK"), var("WAVEMILL_FINDINGS"))?,
+        observer: observer(var("WAVEMILL_EVENTS"), var("WAVEMILL_CHECK"), var("WAVEMILL_FINDINGS"))?,
+        observers: observers(std::env::var("WAVEMILL_TRACE").ok(), var("WAVEMILL_PROGRESS"))?,
         journal: journals(var("WAVEMILL_JSON"), var("WAVEMILL_FAULTS"))?,
     })
 }
@@ -108,24 +114,52 @@ fn journal(path: &str) -> Result<Journal, String> {
 }
 
 /// Appends a line of JSON to a file for everything that happens around the GPUs.
-fn trace(path: &str) -> Result<Arc<dyn ProcessObserver>, String> {
+fn events(path: &str) -> Result<Arc<dyn ProcessObserver>, String> {
     let file = File::options().create(true).append(true).open(path);
-    let file = file.map_err(|e| format!("WAVEMILL_TRACE={path}: {e}"))?;
-    Ok(Arc::new(ProcessTrace::new(Box::new(file))))
+    let file = file.map_err(|e| format!("WAVEMILL_EVENTS={path}: {e}"))?;
+    Ok(Arc::new(ProcessEvents::new(Box::new(file))))
 }
 
-/// Who looks on: a trace, checks, or both.
+/// Writes instructions, to standard error or to a file that several processes may share. An empty text asks for all.
+fn trace(text: &str) -> Result<Trace, String> {
+    let named = |e: String| format!("WAVEMILL_TRACE={text}: {e}");
+    let filter = Filter::parse(text).map_err(named)?;
+    let out: Option<Box<dyn Write + Send>> = match &filter.file {
+        Some(path) => {
+            let file = File::options().create(true).append(true).open(path);
+            Some(Box::new(file.map_err(|e| named(format!("{}: {e}", path.display())))?))
+        }
+        None => None,
+    };
+    Ok(Trace::new(filter, out))
+}
+
+/// Who looks on at dispatches: a trace, whoever shows how far they are, or both.
+fn observers(text: Option<String>, progress: Option<String>) -> Result<Observers, String> {
+    let mut all = Observers::default();
+    if let Some(text) = text {
+        all.add(Arc::new(trace(&text)?));
+    }
+    match progress.as_deref() {
+        None | Some("0") => {}
+        Some("1") => all.add(Arc::new(Progress::new(Box::new(std::io::stderr())))),
+        Some(other) => return Err(format!("WAVEMILL_PROGRESS={other}: 0 or 1 is wanted")),
+    }
+    Ok(all)
+}
+
+/// Who looks on at everything: whoever writes events down, checks, or both.
 fn observer(
     file: Option<String>,
     checks: Option<String>,
     findings: Option<String>,
 ) -> Result<Option<Arc<dyn ProcessObserver>>, String> {
-    let trace = file.map(|file| trace(&file)).transpose()?;
-    let (Some(list), Some(path)) = (checks, findings) else { return Ok(trace) };
+    let events = file.map(|file| events(&file)).transpose()?;
+    let (Some(list), Some(path)) = (checks, findings) else { return Ok(events) };
     let checks = Checks::parse(&list).map_err(|e| format!("WAVEMILL_CHECK={list}: {e}"))?;
     let file = File::options().create(true).append(true).open(&path);
     let file = file.map_err(|e| format!("WAVEMILL_FINDINGS={path}: {e}"))?;
-    Ok(Some(Arc::new(ProcessChecks::new(Session::new(checks), file, trace))))
+    Ok(Some(Arc::new(ProcessChecks::new(Session::new(checks), file, events))))
 }
 
 /// Records the run. A record is of one process.

@@ -3,6 +3,7 @@
 use wavemill_device::aql::DispatchPacket;
 use wavemill_device::dispatch::Completion;
 use wavemill_device::json::{completion, list, quoted};
+use wavemill_object::demangle;
 
 /// A dispatch that ended.
 pub struct Record<'a> {
@@ -31,9 +32,10 @@ impl Record<'_> {
         let r = self;
         let size = r.packet.workgroup_size.map(u32::from);
         let mut out = format!(
-            "{{\"kernel\": {}, \"gpu\": {}, \"queue\": {}, \"packet\": {}, \"grid\": {}, \"block\": {}, \"lds\": {}, \
+            "{{\"kernel\": {}, \"name\": {}, \"gpu\": {}, \"queue\": {}, \"packet\": {}, \"grid\": {}, \"block\": {}, \"lds\": {}, \
              \"scratch\": {}, \"start_ns\": {}, \"end_ns\": {}, ",
             quoted(&r.completion.kernel),
+            quoted(&demangle::shown(&r.completion.kernel)),
             r.gpu,
             r.queue,
             r.index,

@@ -1,5 +1,6 @@
 //! What the packets of a queue do.
 
+use crate::interrupt;
 use crate::journal::Record;
 use crate::platform::{Gpu, Platform};
 use crate::queue::QueueRef;
@@ -15,6 +16,7 @@ use wavemill_device::fault::Report;
 use wavemill_device::launch::Addresses;
 use wavemill_device::observe::Observers;
 use wavemill_device::schedule::Cause;
+use wavemill_device::terminal;
 
 /// What stops a queue.
 #[derive(Clone, Debug)]
@@ -206,6 +208,11 @@ fn dispatch(context: &Context<'_>, bytes: &[u8; PACKET_SIZE], address: u64, inde
         Err(e) => return Outcome::Failed(QueueError::Dispatch(e)),
     };
     if completion.fault.as_ref().is_some_and(|f| f.stop.cause == Cause::Cancelled) {
+        return Outcome::Cancelled;
+    }
+    if let Some(report) = completion.fault.as_ref().filter(|f| f.stop.cause == Cause::Interrupted) {
+        terminal::report(&report.to_string());
+        interrupt::end();
         return Outcome::Cancelled;
     }
     platform.record(&Record {

@@ -51,6 +51,8 @@ pub struct Setup {
     pub log: Option<Arc<Log>>,
     /// Who looks on at everything.
     pub observer: Option<Arc<dyn ProcessObserver>>,
+    /// Who looks on at dispatches and waves only.
+    pub observers: Observers,
 }
 
 /// GPUs and what they share.
@@ -86,7 +88,7 @@ impl System {
         if setup.options.deterministic || setup.log.is_some() {
             turns::activate(setup.log.clone());
         }
-        let mut observers = Observers::default();
+        let mut observers = setup.observers;
         if let Some(observer) = &setup.observer {
             observers.add(observer.clone());
             observe::install(Some(observer.clone()));

@@ -112,6 +112,7 @@ fn program(log: Option<Arc<Log>>) -> Vec<String> {
         journal: None,
         log,
         observer: Some(notes.clone()),
+        observers: Default::default(),
     });
     let mut executable = Executable::default();
     executable.load(&system.gpus()[0], "test", &kernel("gfx90a", ""), (0, 0)).unwrap();

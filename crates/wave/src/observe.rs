@@ -47,6 +47,8 @@ pub struct Access {
     pub coherence: Coherence,
     /// Whose access it is; none of scalar instructions and instruction fetch.
     pub lane: Option<u8>,
+    /// What is there behind it, up to eight bytes; 0 if it was not made.
+    pub value: u64,
     /// Why it was not made.
     pub fault: Option<FaultKind>,
 }

@@ -155,6 +155,22 @@ impl Running<'_> {
         }
     }
 
+    /// What is at a place, up to eight bytes; 0 where nothing is.
+    fn peek(&mut self, at: At, bytes: u8) -> u64 {
+        let mut word = |offset: u64, bytes: u8| {
+            let at = At { address: at.address.wrapping_add(offset), ..at };
+            // SAFETY: checked.
+            let read = self.pointer(at, bytes as u32, false).map(|p| unsafe { guest::read(p, bytes) });
+            u64::from(read.unwrap_or(0))
+        };
+        match bytes {
+            0 => 0,
+            1 | 2 | 4 => word(0, bytes),
+            3 => word(0, 2) | word(2, 1) << 16,
+            _ => word(0, 4) | word(4, 4) << 32,
+        }
+    }
+
     /// Tells about an access, if anybody looks on.
     #[inline]
     pub(crate) fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
@@ -182,6 +198,10 @@ impl Running<'_> {
                 }
             }
         }
+        if self.wave.observer.is_none() {
+            return;
+        }
+        let value = if fault.is_none() { self.peek(at, bytes) } else { 0 };
         let Some(observer) = &self.wave.observer else { return };
         let access = Access {
             pc: self.wave.told.pc,
@@ -191,6 +211,7 @@ impl Running<'_> {
             kind,
             coherence: self.wave.told.coherence,
             lane: at.lane,
+            value,
             fault,
         };
         if observer.access(self.wave, &access) == Control::Stop {

@@ -1,6 +1,6 @@
 //! `cargo xtask acid`: other people's software on the virtual GPU.
 //!
-//! Installs what it needs from Debian, builds the programs under `tests/` with Debian's compilers, runs each under
+//! Installs what it needs from Debian, builds the programs under `tests/` with Debian's compilers (scripts are taken as they are), runs each under
 //! `wavemill exec` and prints a table. A program passes when `exec` ends with status 0 and its last line is `PASS`; lines
 //! that begin with `note:` are shown. Programs may be made of cases (`tests/hip/cases.h`): each says `case: NAME` when it has passed,
 //! and counts as one. Builds are kept by content, so that a second run only runs.
@@ -33,6 +33,9 @@ const PACKAGES: &[&str] = &[
     "rocm-device-libs",
     "rocminfo",
     "clang-15",
+    "clang-19",
+    "cmake",
+    "make",
     "lld-15",
     "libomp-15-dev",
     "gcc-12",
@@ -221,6 +224,10 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             add("opencl", &path, "", compiler, Vec::new())?;
         }
     }
+    // What programs are built with asks for GPUs, too: scripts, which only have to be copied.
+    for path in files(&root.join("tests/tools"), "sh")? {
+        add("tools", &path, "", "install --mode=755 --no-target-directory", Vec::new())?;
+    }
     // GCC 12 has no code for later GPUs than gfx906.
     for item in items.iter_mut().filter(|i| i.name.ends_with("-gcc")) {
         item.exec = words("--gpu vega10");
@@ -289,7 +296,12 @@ fn build(item: &Item, cache: &Path, wavemill: &Path) -> Result<PathBuf, String> 
     if !program.exists() {
         let unfinished = program.with_extension("new");
         let mut command = Command::new(&item.build[0]);
-        command.args(&item.build[1..]).arg("-o").arg(&unfinished).stdin(Stdio::null());
+        command.args(&item.build[1..]).stdin(Stdio::null());
+        // `install` has its target last, and no option for it.
+        if item.build[0] != "install" {
+            command.arg("-o");
+        }
+        command.arg(&unfinished);
         let output = command.output().map_err(|e| format!("{}: {e}", item.build[0]))?;
         if !output.status.success() {
             let messages = String::from_utf8_lossy(&output.stderr);

@@ -5,6 +5,7 @@ use super::{Parts, Subject, debug};
 use crate::json::{Json, Scalar};
 use std::io::Write;
 use wavemill_isa::target::Processor;
+use wavemill_object::demangle;
 use wavemill_object::read::{Error, File, KernelForm, symbol_type_name};
 use wavemill_object::target_id::Setting;
 use wavemill_object::{descriptor, kernel_code, metadata};
@@ -119,6 +120,7 @@ fn kernel<W: Write>(
     j: &mut Json<W>,
 ) {
     j.field("name", facts.name);
+    j.field("demangled", &*demangle::shown(facts.name));
     j.field("symbol", facts.kernel.map(|k| k.symbol.name));
     j.field("address", facts.kernel.map(|k| k.symbol.value));
     j.field("entry", facts.kernel.and_then(|k| k.entry));

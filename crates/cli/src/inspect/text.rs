@@ -6,6 +6,7 @@ use super::{Parts, Subject};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use wavemill_isa::target::Processor;
+use wavemill_object::demangle;
 use wavemill_object::limits::Limiter;
 use wavemill_object::metadata::to_yaml;
 use wavemill_object::read::{Error, File, KernelForm, Kind, symbol_type_name};
@@ -121,7 +122,7 @@ fn header(subject: &Subject<'_>, out: &mut String) -> Result<(), Error> {
 
 fn kernel(f: &Facts<'_, '_>, out: &mut String) {
     let said = f.said;
-    let _ = write!(out, "\n{}", f.name);
+    let _ = write!(out, "\n{}", demangle::shown(f.name));
     if let Some(language) = said.and_then(|s| s.language.as_deref()) {
         let _ = write!(out, "  ({language}");
         if let Some([major, minor]) = said.and_then(|s| s.language_version) {
@@ -139,6 +140,9 @@ fn kernel(f: &Facts<'_, '_>, out: &mut String) {
         }
     }
     out.push('\n');
+    if demangle::shown(f.name) != f.name {
+        let _ = writeln!(out, "  symbol      {}", f.name);
+    }
     registers(f, out);
     let bytes = |n: Option<u64>| n.map_or("unknown".into(), |n| format!("{n} bytes"));
     let dynamic = if said.is_some_and(|s| s.uses_dynamic_stack) { " and more as it runs" } else { "" };
@@ -236,7 +240,7 @@ fn arguments(f: &Facts<'_, '_>, out: &mut String) {
 /// A descriptor's fields, those that are zero in one line.
 fn fields(f: &Facts<'_, '_>, cpu: Option<&'static Processor>, named: bool, out: &mut String) {
     if !named {
-        let _ = write!(out, "\n{}", f.name);
+        let _ = write!(out, "\n{}", demangle::shown(f.name));
         if let Some(k) = f.kernel {
             let _ = write!(out, "  descriptor {:#x}", k.symbol.value);
         }

@@ -153,15 +153,20 @@ pub fn file_of(text: &str) -> Option<(&str, usize)> {
     let (file, rest) = match value.split_once(':') {
         Some(("buf", file)) => (file, file),
         Some(("image", image)) => (image::file_of(image)?, image),
-        _ if Path::new(value).exists() => (value, value),
+        _ if Path::new(whole(value)).exists() => (value, value),
         _ => return None,
     };
     let at = text.len() - rest.len();
-    let file = match file.split_once(".npz:") {
+    let file = whole(file);
+    (file != "-").then_some((file, at))
+}
+
+/// The file of `FILE.npz:NAME`, which names an array in it; of others, all of it.
+fn whole(file: &str) -> &str {
+    match file.split_once(".npz:") {
         Some((stem, _)) => &file[..stem.len() + 4],
         None => file,
-    };
-    (file != "-").then_some((file, at))
+    }
 }
 
 impl Arg {
@@ -250,7 +255,7 @@ impl ArgSpec {
                 let byte = |i: usize| u8::from_str_radix(&digits[i..i + 2], 16).unwrap_or(0);
                 Ok(ArgSpec::Bytes((0..digits.len()).step_by(2).map(byte).collect(), None))
             }
-            _ if Path::new(text).is_file() => read(text, most),
+            _ if Path::new(whole(text)).is_file() => read(text, most),
             _ => {
                 let known = KINDS.into_iter().chain(NUMBERS.iter().map(|n| n.0));
                 let hint =

@@ -5,6 +5,7 @@ use super::number::Number;
 use wavemill_asm::suggest::closest;
 use wavemill_device::Kernel;
 use wavemill_device::kernel::Argument;
+use wavemill_object::demangle;
 
 /// The arguments in the kernel's order. Those with a name take that place, the others what is left, in turn.
 pub fn order(kernel: &Kernel, args: Vec<Arg>) -> Result<Vec<Arg>, String> {
@@ -17,7 +18,7 @@ pub fn order(kernel: &Kernel, args: Vec<Arg>) -> Result<Vec<Arg>, String> {
         return Err(format!(
             "`{named}=`: {} does not name its arguments (clang keeps names with -fno-discard-value-names, in OpenCL C with -cl-kernel-arg-info); \
              give them in order",
-            kernel.name
+            demangle::shown(&kernel.name)
         ));
     }
     let mut places: Vec<Option<Arg>> = vec![None; names.len()];
@@ -30,7 +31,7 @@ pub fn order(kernel: &Kernel, args: Vec<Arg>) -> Result<Vec<Arg>, String> {
         let Some(at) = names.iter().position(|n| *n == name) else {
             let hint = closest(&name, names.iter().copied()).map(|h| format!("; did you mean {h}?"));
             let hint = hint.unwrap_or_else(|| format!("; it has {}", names.join(", ")));
-            return Err(format!("{} has no argument `{name}`{hint}", kernel.name));
+            return Err(format!("{} has no argument `{name}`{hint}", demangle::shown(&kernel.name)));
         };
         if let Some(before) = places[at].replace(arg) {
             return Err(format!("argument `{name}` is given twice, first as `{}`", before.text));
@@ -40,7 +41,9 @@ pub fn order(kernel: &Kernel, args: Vec<Arg>) -> Result<Vec<Arg>, String> {
     let mut all = Vec::new();
     for (place, name) in places.into_iter().zip(&names) {
         let arg = place.or_else(|| rest.next());
-        all.push(arg.ok_or_else(|| format!("argument `{name}` of {} is missing", kernel.name))?);
+        all.push(
+            arg.ok_or_else(|| format!("argument `{name}` of {} is missing", demangle::shown(&kernel.name)))?,
+        );
     }
     all.extend(rest);
     Ok(all)

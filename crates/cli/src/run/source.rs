@@ -52,6 +52,7 @@ pub fn launch_line(text: &[u8], path: &Path) -> Result<Option<Run>, String> {
     for (option, given) in [
         ("--dump", !std::mem::take(&mut run.dump).is_empty()),
         ("--trace", run.trace.take().is_some()),
+        ("--events", run.events.take().is_some()),
         ("--record", run.record.take().is_some()),
         ("--replay", run.replay.take().is_some()),
         ("--check-report", run.checks.check_report.take().is_some()),

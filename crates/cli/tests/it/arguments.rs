@@ -47,6 +47,13 @@ fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
     file
 }
 
+/// The CRC of PKZIP and PNG (RFC 1952), bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, b| {
+        (0..8).fold(crc ^ u32::from(*b), |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 })
+    })
+}
+
 fn floats(values: impl IntoIterator<Item = f32>) -> Vec<u8> {
     values.into_iter().flat_map(f32::to_le_bytes).collect()
 }
@@ -156,6 +163,39 @@ fn arrays_pictures_and_standard_input() {
         .unwrap();
     child.stdin.take().unwrap().write_all(&floats([20.0; 256])).unwrap();
     assert_eq!(parts(&child.wait_with_output().unwrap()), (Some(0), "20 21 22\n".into(), String::new()));
+    // One of the arrays in a .npz, which is not packed here: a local header, the name, the file (APPNOTE 4.3.7).
+    let array = npy("<f4", "(256,)", &floats([30.0; 256]));
+    let mut archive = Vec::new();
+    let mut directory_of = Vec::new();
+    for name in ["x.npy", "y.npy"] {
+        let at = archive.len() as u32;
+        let crc = crc32(&array).to_le_bytes();
+        let sizes = [(array.len() as u32).to_le_bytes(); 2].concat();
+        let lengths = [name.len() as u16, 0].map(u16::to_le_bytes).concat();
+        let common = [&b"\x14\0\0\0\0\0\0\0\0\0"[..], &crc, &sizes, &lengths].concat();
+        archive.extend([b"PK\x03\x04", &common[..], name.as_bytes(), &array].concat());
+        directory_of.extend(
+            [b"PK\x01\x02\x14\0", &common[..], &[0; 10], &at.to_le_bytes(), name.as_bytes()].concat(),
+        );
+    }
+    let start = archive.len() as u32;
+    archive.extend(&directory_of);
+    let end = [2u16.to_le_bytes(), 2u16.to_le_bytes()].concat();
+    let place = [(directory_of.len() as u32).to_le_bytes(), start.to_le_bytes()].concat();
+    archive.extend([&b"PK\x05\x06\0\0\0\0"[..], &end, &place, &[0; 2]].concat());
+    std::fs::write(path("two.npz"), archive).unwrap();
+    for prefix in ["", "buf:"] {
+        let one = format!("b={prefix}{}:y", path("two.npz"));
+        let out = parts(&wavemill(&[&base[..], &["--arg", &a, "--arg", &one]].concat()));
+        assert_eq!(out, (Some(0), "30 31 32\n".into(), String::new()), "{one}");
+    }
+    let both = format!("b={}", path("two.npz"));
+    let (code, _, errors) = parts(&wavemill(&[&base[..], &["--arg", &a, "--arg", &both]].concat()));
+    assert_eq!(code, Some(1));
+    assert!(
+        errors.contains("it has several arrays, name one behind a colon (FILE.npz:NAME): x, y"),
+        "{errors}"
+    );
     // Wrong types in files.
     std::fs::write(path("i.npy"), npy("<i4", "(256,)", &[0; 1024])).unwrap();
     let wrong = format!("a={}", path("i.npy"));
@@ -260,6 +300,20 @@ fn kernels_go_by_their_names_in_the_source() {
     assert!(errors.contains("no kernel `ns::othr`; did you mean ns::other?"), "{errors}");
     let (_, _, errors) = run(&[&file, "--grid", "64"]);
     assert!(errors.contains("name one with --kernel: fill, fill<int>, ns::other"), "{errors}");
+    let (_, _, errors) = run(&[&file, "--grid", "64", "--kernel", "ns::other", "--arg", "n=i32:1"]);
+    assert!(errors.contains("ns::other() does not name its arguments"), "{errors}");
+    // Other commands know them, too.
+    let object = scratch("mangled").join("k.hsaco").display().to_string();
+    assert!(wavemill(&["asm", &file, "--mcpu", "gfx90a", "-o", &object]).status.success());
+    let said = |args: &[&str]| parts(&wavemill(args));
+    let (code, text, _) = said(&["disasm", &object, "--kernel", "ns::other"]);
+    assert!(code == Some(0) && text.contains("<_ZN2ns5otherEv>:") && !text.contains("<_Z4fill"), "{text}");
+    let (code, _, errors) = said(&["disasm", &object, "--kernel", "fill"]);
+    assert_eq!(code, Some(1));
+    let want = "`fill` may be several functions, say which: void fill<int>(int*), fill(unsigned int*)";
+    assert!(errors.contains(want), "{errors}");
+    let (_, text, _) = said(&["inspect", "--kernels", &object]);
+    assert!(text.contains("\nns::other()  ") && text.contains("  symbol      _ZN2ns5otherEv\n"), "{text}");
 }
 
 #[test]

@@ -55,6 +55,10 @@ fn llvm_mc_and_the_linker_make_objects() {
         assert_eq!(said(mc, &args), "");
     }
     assert!(said("llvm-mc", &["--version"]).contains("LLVM version 19"));
+    // What llvm-mc-19 writes of it with and without the option.
+    std::fs::write(path("imm.s"), "s_movk_i32 s0, 100\ns_mov_b32 s1, 0x1234\n").unwrap();
+    let text = said("llvm-mc", &["-arch=amdgcn", "-mcpu=gfx90a", "--print-imm-hex", &path("imm.s")]);
+    assert!(text.contains("s_movk_i32 s0, 0x64") && text.contains("s_mov_b32 s1, 0x1234"), "{text}");
     for (lld, flavor) in [("ld.lld", &[][..]), ("lld", &["-flavor", "gnu"][..])] {
         let link = ["-shared", &path("k.o"), "-o", &path("k.hsaco")];
         assert_eq!(said(lld, &[flavor, &link[..]].concat()), "");
@@ -64,6 +68,40 @@ fn llvm_mc_and_the_linker_make_objects() {
         text.contains("<f>:") && text.contains("s_setpc_b64 s[30:31]") && text.contains("k.s:4"),
         "{text}"
     );
+}
+
+/// ld.lld-19 leaves `unused` out of the same object, and has a note of 20 bytes.
+#[test]
+fn the_linker_takes_response_files_collects_sections_and_tells_builds_apart() {
+    let directory = scratch("dropin-link");
+    let path = |name: &str| directory.join(name).display().to_string();
+    let source = ".section .text.f,\"ax\",@progbits\n.globl f\nf: s_getpc_b64 s[0:1]\ns_add_u32 s0, s0, helper@rel32@lo+4\n\
+        .section .text.helper,\"ax\",@progbits\n.hidden helper\n.globl helper\nhelper: s_nop 1\n\
+        .section .text.unused,\"ax\",@progbits\n.hidden unused\n.globl unused\nunused: s_nop 2\n";
+    std::fs::write(path("k.s"), source).unwrap();
+    let mc = ["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", &path("k.s"), "-o", &path("k.o")];
+    said("llvm-mc", &mc);
+    let link = |options: &str, out: &str| {
+        let words = format!("-shared {options}\n'{}' -o \"{}\"\n", path("k.o"), path(out));
+        std::fs::write(path("rsp"), words).unwrap();
+        said("ld.lld", &[&format!("@{}", path("rsp"))]);
+        (said("llvm-objdump", &["-d", "-t", &path(out)]), std::fs::read(path(out)).unwrap())
+    };
+    let (all, _) = link("", "all.co");
+    assert!(all.contains("s_nop 1") && all.contains("s_nop 2") && all.contains("unused"), "{all}");
+    let (some, bytes) = link("--gc-sections --build-id", "some.co");
+    assert!(some.contains("s_nop 1") && some.contains("helper"), "{some}");
+    assert!(!some.contains("s_nop 2") && !some.contains("unused"), "{some}");
+    // A note of owner GNU, type 3, with 20 bytes that are not all zero, the same for the same input.
+    let note = b"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0";
+    let at = bytes.windows(note.len()).position(|w| w == note).expect("a note") + note.len();
+    assert!(bytes[at..at + 20].iter().any(|b| *b != 0));
+    assert_eq!(link("--gc-sections --build-id", "again.co").1, bytes);
+    let (_, bytes) = link("--build-id=0x1234567890abcdef", "given.co");
+    assert!(bytes.windows(12).any(|w| w == b"GNU\0\x12\x34\x56\x78\x90\xab\xcd\xef"));
+    let out = called("ld.lld", &["--build-id=md5", &path("k.o"), "-o", &path("x")]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("--build-id=`md5`: sha1, fast, none or 0x"));
 }
 
 #[test]

@@ -101,3 +101,150 @@ fn wrong_input_is_answered_as_the_guide_says() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The commands, each with its words.
+pub fn commands() -> Vec<Vec<String>> {
+    let listed = |words: &[String]| {
+        let out = Command::new(env!("CARGO_BIN_EXE_wavemill")).args(words).arg("--help").output().unwrap();
+        let text = String::from_utf8(out.stdout).unwrap();
+        let list =
+            text.split("\nCommands:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap_or_default();
+        let names = list.lines().filter(|l| l.starts_with("  ") && !l.starts_with("   "));
+        names.filter_map(|l| l.split_whitespace().next().map(str::to_owned)).filter(|n| n != "help").collect()
+    };
+    let mut all = Vec::new();
+    let top: Vec<String> = listed(&[]);
+    for name in top {
+        let below: Vec<String> = listed(std::slice::from_ref(&name));
+        if below.is_empty() {
+            all.push(vec![name]);
+        } else {
+            all.extend(below.into_iter().map(|b| vec![name.clone(), b]));
+        }
+    }
+    all
+}
+
+/// The options of a command, as `--help` has them, each with what it says about it.
+pub fn options(words: &[String]) -> Vec<[String; 2]> {
+    let out = Command::new(env!("CARGO_BIN_EXE_wavemill")).args(words).arg("--help").output().unwrap();
+    let text = String::from_utf8(out.stdout).unwrap();
+    let mut all: Vec<[String; 2]> = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        let inner = line.trim_start();
+        let indent = line.len() - inner.len();
+        if line.is_empty() {
+            continue;
+        } else if indent == 0 {
+            open = inner.ends_with(':') && inner != "Usage:" && inner != "Arguments:" && !inner.contains(' ');
+        } else if open && indent <= 6 && inner.starts_with('-') {
+            let (option, rest) = inner.split_once("  ").unwrap_or((inner, ""));
+            all.push([option.to_owned(), rest.trim().to_owned()]);
+        } else if let Some([_, said]) = all.last_mut().filter(|_| open && indent > 6) {
+            if !said.is_empty() {
+                said.push(' ');
+            }
+            said.push_str(inner);
+        }
+    }
+    all.retain(|[option, _]| !option.contains("--help") && !option.contains("--version"));
+    all
+}
+
+/// The page of options, as the commands themselves have it.
+fn page_of_options() -> String {
+    let mut page = String::from(
+        "# Every option\n\nWhat each command's `--help` lists, which has more to say. This page is written by a test: \
+         `WAVEMILL_WRITE_GUIDE=1 cargo test -p wavemill --test it guide`.\n",
+    );
+    for words in commands() {
+        let all = options(&words);
+        page += &format!("\n## {}\n\n", words.join(" "));
+        if words == ["mc"] {
+            page += "llvm-mc's options; `wavemill mc --help` lists them.\n";
+            continue;
+        }
+        if all.is_empty() {
+            page += "It has none.\n";
+            continue;
+        }
+        page += "| Option | |\n|---|---|\n";
+        for [option, said] in all {
+            let cell = |text: &str| text.replace('|', "\\|").replace('<', "\\<").replace('[', "\\[");
+            page += &format!("| `{}` | {} |\n", option.replace('|', "\\|"), cell(&said));
+        }
+    }
+    page
+}
+
+#[test]
+fn every_option_is_in_the_guide() {
+    let path = repository("docs/guide/src/options.md");
+    let page = page_of_options();
+    assert!(page.contains("## isa explain") && page.contains("`--trace[=<WHAT>]`"), "{page}");
+    if std::env::var_os("WAVEMILL_WRITE_GUIDE").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    // Wording may differ until somebody writes it anew; what there is may not.
+    let (has, written) = (named(&page), named(&std::fs::read_to_string(&path).unwrap()));
+    let difference =
+        |a: &[String], b: &[String]| a.iter().filter(|x| !b.contains(x)).cloned().collect::<Vec<_>>();
+    let (missing, gone) = (difference(&has, &written), difference(&written, &has));
+    let how = "WAVEMILL_WRITE_GUIDE=1 writes it";
+    assert!(
+        has.len() > 80 && missing.is_empty() && gone.is_empty(),
+        "options.md lacks {missing:?} and has {gone:?}; {how}"
+    );
+}
+
+/// What a page of options has: command and option.
+fn named(page: &str) -> Vec<String> {
+    let mut command = "";
+    let mut all = Vec::new();
+    for line in page.lines() {
+        if let Some(name) = line.strip_prefix("## ") {
+            command = name;
+        } else if let Some(option) = line.strip_prefix("| `-") {
+            let option = option.split('`').next().unwrap_or_default();
+            let long = option.split("--").nth(1).or(option.strip_prefix('-')).unwrap_or(option);
+            let name = long.split([' ', '[', '=', '<', ',']).next().unwrap_or_default();
+            all.push(format!("{command} {name}"));
+        }
+    }
+    all
+}
+
+/// Names of variables in the sources: those that a string holds, or that stand in help.
+fn variables(directory: &Path, out: &mut std::collections::BTreeSet<String>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            variables(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for part in text.split("WAVEMILL_").skip(1) {
+                let name: String = part.chars().take_while(|c| c.is_ascii_uppercase() || *c == '_').collect();
+                out.insert(format!("WAVEMILL_{name}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn every_variable_is_in_the_guide() {
+    let mut all = std::collections::BTreeSet::new();
+    for name in std::fs::read_dir(repository("crates")).unwrap() {
+        let sources = name.unwrap().path().join("src");
+        // What only builds, tests and chores look at is no user's.
+        if sources.is_dir() && !["xtask", "testing"].iter().any(|c| sources.parent().unwrap().ends_with(c)) {
+            variables(&sources, &mut all);
+        }
+    }
+    let page = std::fs::read_to_string(repository("docs/guide/src/environment.md")).unwrap();
+    // Given by build scripts to the compiler.
+    let inner = ["WAVEMILL_RUNTIME", "WAVEMILL_OPENCL", "WAVEMILL_COMMIT"];
+    let missing: Vec<_> =
+        all.iter().filter(|n| !inner.contains(&n.as_str()) && !page.contains(&format!("`{n}`"))).collect();
+    assert!(all.len() > 15 && missing.is_empty(), "environment.md does not have {missing:?}");
+}

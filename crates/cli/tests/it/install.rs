@@ -1,6 +1,6 @@
 //! The command as it is installed: one file that carries its library, knows its version, and documents itself.
 
-use crate::{scratch, wavemill};
+use crate::{guide, scratch, wavemill};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -108,11 +108,11 @@ fn every_command_says_its_version() {
     if let Some(commit) = git.ok().filter(|o| o.status.success()) {
         assert!(number.contains(String::from_utf8_lossy(&commit.stdout).trim()), "{version}");
     }
-    for command in
-        ["asm", "link", "inspect", "disasm", "unbundle", "isa", "run", "exec", "info", "bench", "mc"]
-    {
-        let said = text(&wavemill(&[command, "--version"]));
-        assert!(said.contains(number), "{command}: {said}");
+    for words in guide::commands() {
+        let mut call: Vec<&str> = words.iter().map(String::as_str).collect();
+        call.push("--version");
+        let said = text(&wavemill(&call));
+        assert!(said.contains(number), "{words:?}: {said}");
     }
     assert!(text(&wavemill(&["mc", "-version"])).contains("LLVM version 19"));
 }
@@ -136,4 +136,19 @@ fn shells_and_manuals_know_every_command_and_option() {
     assert!(page("wavemill-run.1").contains("\\-\\-deterministic"));
     assert!(page("wavemill-mc.1").contains("show\\-encoding"));
     assert!(page("wavemill-isa-explain.1").contains("mnemonic"));
+    // Every option of every command.
+    let scripts = ["bash", "zsh", "fish"].map(|shell| text(&wavemill(&["completions", shell])));
+    let mut count = 0;
+    for words in guide::commands().iter().filter(|w| **w != ["mc"]) {
+        let manual = page(&format!("wavemill-{}.1", words.join("-")));
+        for [option, _] in guide::options(words) {
+            let name =
+                option.split("--").nth(1).map(|o| o.split([' ', '[', '=', '<']).next().unwrap().to_owned());
+            let Some(name) = name else { continue };
+            assert!(manual.contains(&format!("\\-\\-{}", name.replace('-', "\\-"))), "{words:?}: --{name}");
+            assert!(scripts.iter().all(|s| s.contains(&name)), "{words:?}: --{name}");
+            count += 1;
+        }
+    }
+    assert!(count > 80, "{count}");
 }

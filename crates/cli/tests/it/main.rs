@@ -3,9 +3,11 @@
 mod arguments;
 mod bench;
 mod checks;
+mod documents;
 mod dropin;
 mod eval;
 mod guide;
+mod hangs;
 mod images;
 mod install;
 mod lint;
@@ -15,6 +17,7 @@ mod run;
 mod sources;
 mod strangers;
 mod teach;
+mod trace;
 
 use std::path::PathBuf;
 use std::process::{Command, Output};

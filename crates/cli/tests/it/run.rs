@@ -337,12 +337,12 @@ fn a_bundle_holds_code_for_several_gpus() {
     assert!(refused(&[&bundle, "--gpu", "gfx908"]).contains("none of its code objects is for gfx908"));
 }
 
-/// A trace says which work-groups and waves there were; vadd has 4 work-groups of 256, of four waves each.
+/// Events say which work-groups and waves there were; vadd has 4 work-groups of 256, of four waves each.
 #[test]
-fn a_trace_names_every_work_group_and_wave() {
+fn events_name_every_work_group_and_wave() {
     let file = std::env::temp_dir().join(format!("wavemill-trace-{}.json", std::process::id()));
     let example = repository().join("examples/vadd.s").display().to_string();
-    stdout(&run(&[&example, "--grid", "1024", "--block", "256", "--trace", file.to_str().unwrap()]));
+    stdout(&run(&[&example, "--grid", "1024", "--block", "256", "--events", file.to_str().unwrap()]));
     let trace = std::fs::read_to_string(&file).unwrap();
     std::fs::remove_file(&file).unwrap();
     let count =
@@ -352,7 +352,7 @@ fn a_trace_names_every_work_group_and_wave() {
     assert_eq!(events, [(1, 1), (4, 4), (16, 16)], "{trace}");
     let last = "{\"event\": \"dispatch ended\", \"dispatch\": 0, \"waves\": 16, \"stopped\": false}";
     assert_eq!(trace.lines().last(), Some(last));
-    assert!(refused(&[&example, "--trace", "/no/such/directory/file"]).contains("/no/such/directory/file"));
+    assert!(refused(&[&example, "--events", "/no/such/directory/file"]).contains("/no/such/directory/file"));
 }
 
 /// A record is repeated; a run that does something else is told so, with the line.

@@ -131,7 +131,7 @@ fn sources_are_regular_files() {
 }
 
 /// What the command writes to a terminal.
-fn on_terminal(arguments: &[&str]) -> String {
+pub fn on_terminal(arguments: &[&str]) -> String {
     use rustix::pty;
     let ours = pty::openpt(pty::OpenptFlags::RDWR | pty::OpenptFlags::NOCTTY).unwrap();
     pty::grantpt(&ours).unwrap();

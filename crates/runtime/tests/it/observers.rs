@@ -49,6 +49,7 @@ fn a_packet_from_the_doorbell_to_the_signal() {
         journal: None,
         log: None,
         observer: Some(process.clone()),
+        observers: Default::default(),
     });
     let memory = system.heap.allocate(4096, Origin::Pool(1, 0), Use::Device, Gpus::one(0)).unwrap();
     let mut executable = Executable::default();

@@ -34,6 +34,7 @@ where
         journal: None,
         log: None,
         observer: None,
+        observers: Default::default(),
     })
 }
 

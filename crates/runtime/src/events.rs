@@ -1,23 +1,23 @@
-//! A trace of all that happens around a process's GPUs, as lines of JSON: what `wavemill exec --trace` writes.
+//! All that happens around a process's GPUs, as lines of JSON: what `wavemill exec --events` writes.
 
 use crate::observe::{HostEvent, ProcessObserver};
 use std::io::Write;
+use wavemill_device::events::Events;
 use wavemill_device::launch::Plan;
 use wavemill_device::observe::DispatchObserver;
-use wavemill_device::trace::Trace;
 use wavemill_wave::WaveId;
 
 /// Writes lines for dispatches and for what the host does.
-pub struct ProcessTrace(Trace);
+pub struct ProcessEvents(Events);
 
-impl ProcessTrace {
+impl ProcessEvents {
     /// Writes to `out`.
-    pub fn new(out: Box<dyn Write + Send>) -> ProcessTrace {
-        ProcessTrace(Trace::new(out))
+    pub fn new(out: Box<dyn Write + Send>) -> ProcessEvents {
+        ProcessEvents(Events::new(out))
     }
 }
 
-impl DispatchObserver for ProcessTrace {
+impl DispatchObserver for ProcessEvents {
     fn dispatch_started(&self, dispatch: &Plan) {
         self.0.dispatch_started(dispatch);
     }
@@ -47,7 +47,7 @@ impl DispatchObserver for ProcessTrace {
     }
 }
 
-impl ProcessObserver for ProcessTrace {
+impl ProcessObserver for ProcessEvents {
     fn host(&self, event: &HostEvent) {
         let line = match *event {
             HostEvent::Allocated { address, bytes, .. } => {
