@@ -14,7 +14,7 @@ pub enum EngineKind {
     Interp,
     /// One lane after another: slow, and a yardstick for the others.
     Plain,
-    /// Compiles code when it first runs; only on hosts that have what it needs ([`EngineKind::available`]).
+    /// Compiles code that runs often; only on hosts that have what it needs ([`EngineKind::available`]).
     Jit,
 }
 
@@ -68,10 +68,19 @@ impl EngineKind {
 
     /// A new engine for a target; the interpreter where the JIT cannot run.
     pub fn make(self, target: Target) -> Arc<dyn Engine> {
+        self.make_with(target, Jit::patient)
+    }
+
+    /// The same, but the JIT compiles whatever runs, if only once: for tests of it.
+    pub fn make_eager(self, target: Target) -> Arc<dyn Engine> {
+        self.make_with(target, Jit::new)
+    }
+
+    fn make_with(self, target: Target, jit: fn(Target) -> Option<Jit>) -> Arc<dyn Engine> {
         match self {
             EngineKind::Interp => Arc::new(Interp::new(target)),
             EngineKind::Plain => Arc::new(Plain::new(target)),
-            EngineKind::Jit => match Jit::new(target) {
+            EngineKind::Jit => match jit(target) {
                 Some(jit) => Arc::new(jit),
                 None => EngineKind::Interp.make(target),
             },

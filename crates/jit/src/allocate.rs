@@ -96,6 +96,8 @@ pub enum Kind {
     Put(Access),
     /// What [`Kind::ToRow`] has brought, to memory.
     PutRows(Access),
+    /// The same of two accesses, both for a lane before the next.
+    PutPair(Access, Access),
 }
 
 /// An instruction.
@@ -373,6 +375,10 @@ impl Allocator<'_> {
             }
             Kind::PutRows(access) => {
                 self.put_rows(access, k);
+                self.used(inst, nexts);
+            }
+            Kind::PutPair(first, second) => {
+                self.put_pair(first, second, k);
                 self.used(inst, nexts);
             }
         }

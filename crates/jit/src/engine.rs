@@ -5,9 +5,9 @@ use crate::block::memory::Window;
 use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Source};
 use crate::strip::Setting;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-use wavemill_isa::{Decoder, Target};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+use wavemill_isa::{Decoder, Level, Target};
 use wavemill_sem::Mode;
 use wavemill_wave::interp::Exec;
 use wavemill_wave::interp::cache::{Cache, PAGE, Page};
@@ -15,7 +15,8 @@ use wavemill_wave::program::{self, Layout, Run};
 use wavemill_wave::step::Next;
 use wavemill_wave::{Engine, Event, Fault, FaultKind, GroupShared, Interp, Memory, Wave, host, mode};
 
-/// Compiles blocks on first use; what it does not compile, the interpreter runs.
+/// Compiles blocks on first use, or when they have been used some times ([`Jit::patient`]); what it does not compile, the
+/// interpreter runs.
 pub struct Jit {
     interp: Interp,
     decoder: Decoder,
@@ -23,6 +24,8 @@ pub struct Jit {
     arena: Arc<Arena>,
     /// A number that no other engine of the process has.
     id: u64,
+    /// How often the interpreter runs a block first.
+    runs: u32,
     entry: Segment,
     exit: *const u8,
 }
@@ -50,11 +53,17 @@ impl Key {
     }
 }
 
-/// A block, and its code if it has any.
+/// A block, and its code once it has been compiled, if it can be.
 struct Compiled {
     source: Box<Source>,
-    code: Option<Segment>,
+    code: OnceLock<Option<Segment>>,
+    /// How often the interpreter has run it.
+    runs: AtomicU32,
 }
+
+/// How often the interpreter runs a block before it is compiled: to compile an instruction costs as much as to run it some
+/// hundred times, and much of what programs have runs but a few times.
+const RUNS: u32 = 32;
 
 /// The code of a page, by the dword that it is for. The segments are the blocks' own.
 struct Codes(Box<[AtomicPtr<u8>]>);
@@ -166,7 +175,12 @@ impl Jit {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (interp, decoder) = (Interp::new(target), Decoder::new(target));
-        Some(Jit { interp, decoder, cache: Cache::default(), arena, id, entry, exit })
+        Some(Jit { interp, decoder, cache: Cache::default(), arena, id, runs: 0, entry, exit })
+    }
+
+    /// The same, which leaves blocks to the interpreter until they have run some times.
+    pub fn patient(target: Target) -> Option<Jit> {
+        Jit::new(target).map(|jit| Jit { runs: RUNS, ..jit })
     }
 
     fn enter(&self) -> Enter {
@@ -174,23 +188,41 @@ impl Jit {
         unsafe { std::mem::transmute::<*const u8, Enter>(self.entry.address()) }
     }
 
-    /// Decodes and compiles.
-    fn make(&self, memory: &Memory, pc: u64, key: Key, wave: &Wave, codes: &Codes) -> Compiled {
+    /// Decodes a block.
+    fn decode(&self, memory: &Memory, pc: u64, key: Key) -> Compiled {
         let block = program::decode_block(&self.decoder, memory, pc, key.layout);
         let source = Box::new(Source { block, pc, mode: key.mode });
+        let compiled = Compiled { source, code: OnceLock::new(), runs: AtomicU32::new(0) };
         if key.layout.single() || key.mode & UNUSUAL != 0 {
-            return Compiled { source, code: None };
+            // The interpreter's for good.
+            let _ = compiled.code.set(None);
         }
-        let setting = Setting { mode: Mode::new(key.mode, wave.level()), level: wave.level() };
-        let code = self.arena.place(&block::compile(&source, &setting));
-        match &code {
-            Some(code) => {
-                codes.0[(pc % PAGE / 4) as usize].store(code.address().cast_mut(), Ordering::Release);
+        compiled
+    }
+
+    /// A block's code; none if the interpreter is to run it.
+    fn code<'c>(&self, compiled: &'c Compiled, level: Level, codes: &Codes) -> Option<&'c Segment> {
+        if let Some(code) = compiled.code.get() {
+            return code.as_ref();
+        }
+        if compiled.runs.fetch_add(1, Ordering::Relaxed) < self.runs {
+            return None;
+        }
+        let compile = || {
+            let source = &compiled.source;
+            let setting = Setting { mode: Mode::new(source.mode, level), level };
+            let code = self.arena.place(&block::compile(source, &setting));
+            match &code {
+                Some(code) => {
+                    let at = (source.pc % PAGE / 4) as usize;
+                    codes.0[at].store(code.address().cast_mut(), Ordering::Release);
+                }
+                // All of it is full: what is not running makes room.
+                None => self.cache.clear(),
             }
-            // All of it is full: what is not running makes room.
-            None => self.cache.clear(),
-        }
-        Compiled { source, code }
+            code
+        };
+        compiled.code.get_or_init(compile).as_ref()
     }
 
     /// Runs a wave until its turn ends. `page` keeps the code alive.
@@ -210,13 +242,13 @@ impl Jit {
             }
             let fetch = Event::Fault(Fault { kind: FaultKind::Fetch, pc, lanes: 0, address: pc });
             let Some(page) = page.as_ref().filter(|_| pc & 3 == 0) else { return fetch };
-            let wave = &*turn.exec().wave();
+            let level = turn.exec().wave().level();
             let compiled = self.cache.block(page, pc, || {
-                let made = self.make(memory, pc, key, wave, &page.shared);
+                let made = self.decode(memory, pc, key);
                 let bytes = made.source.block.bytes();
                 (made, bytes)
             });
-            let next = match &compiled.code {
+            let next = match self.code(compiled, level, &page.shared) {
                 Some(code) => {
                     turn.link.table = page.shared.0.as_ptr().cast();
                     // SAFETY: the code was made for this wave's layout and mode. It is alive, and so is all code that

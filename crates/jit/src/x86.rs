@@ -181,12 +181,17 @@ impl Asm {
     }
 
     /// The place of a whole vector among the constants.
-    pub fn vector(&mut self, value: &[u32; 16]) -> u32 {
+    pub fn vector(&mut self, value: &'static [u32; 16]) -> u32 {
+        let key = (value.as_ptr() as u64, 64);
+        if let Some(&at) = self.known.get(&key) {
+            return at;
+        }
         while !self.pool.len().is_multiple_of(64) {
             self.pool.push(0);
         }
         let at = self.pool.len() as u32;
         value.iter().for_each(|w| self.pool.extend(w.to_le_bytes()));
+        self.known.insert(key, at);
         at
     }
 

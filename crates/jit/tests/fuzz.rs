@@ -284,9 +284,17 @@ fn accesses(random: &mut Random, gfx9: bool) -> String {
                 let name = pick(random, &["u8", "i8", "u16", "i16", "b32", "b32", "b64", "b96", "b128"]);
                 format!("ds_read_{name} {}, v0 offset:{}", tuple(d, dwords(name)), random.next() % 32)
             }
-            6 => match random.one_in(2) {
-                true => format!("ds_read2_b32 v[{d}:{}], v0 offset1:{}", d + 1, random.next() % 16),
-                false => {
+            6 => match random.next() % 4 {
+                0 => format!("ds_write2_b32 v0, v{d}, v{} offset1:{}", d + 1, random.next() % 40),
+                1 => format!(
+                    "ds_write2_b64 v0, v[{d}:{}], v[{}:{}] offset1:{}",
+                    d + 1,
+                    d + 2,
+                    d + 3,
+                    random.next() % 16
+                ),
+                2 => format!("ds_read2_b32 v[{d}:{}], v0 offset1:{}", d + 1, random.next() % 16),
+                _ => {
                     format!("ds_read2_b64 v[{d}:{}], v0 offset0:1 offset1:{}", d + 3, random.next() % 16)
                 }
             },

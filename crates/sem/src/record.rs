@@ -18,6 +18,7 @@ use crate::salu;
 use crate::soft::Round;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
 use wavemill_isa::{Enc, Op, Row};
 
@@ -253,11 +254,48 @@ impl Node {
     }
 }
 
+/// Hashes nodes: a few small numbers each, of which many are asked for while code is compiled. Nobody chooses them to collide:
+/// what is recorded is bounded by a block's length.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+    fn write_u8(&mut self, n: u8) {
+        self.write_u64(n.into());
+    }
+    fn write_u16(&mut self, n: u16) {
+        self.write_u64(n.into());
+    }
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(n.into());
+    }
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+    fn write_isize(&mut self, n: isize) {
+        self.write_u64(n as u64);
+    }
+    fn finish(&self) -> u64 {
+        // The upper bits are the well-mixed ones; tables look at the lowest and at the highest.
+        self.0.rotate_left(26)
+    }
+}
+
 /// A program under construction.
 #[derive(Default)]
 struct Builder {
     program: Program,
-    known: HashMap<Node, Value>,
+    known: HashMap<Node, Value, BuildHasherDefault<Mixer>>,
     /// Values that are only known in the rare parts that are open.
     scopes: Vec<Vec<Node>>,
 }

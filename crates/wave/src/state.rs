@@ -143,7 +143,7 @@ impl Wave {
         let (own, all) = (shape.vgprs as usize + shape.agprs as usize, Self::file_len(shape));
         if self.vgprs.len() == all {
             // Nobody sees what is in the spare ones.
-            self.vgprs[..own].fill(Vgpr([0; 64]));
+            self.vgprs[..own].iter_mut().for_each(|v| v.0.fill(0));
         } else {
             self.vgprs.clear();
             self.vgprs.resize(all, Vgpr([0; 64]));

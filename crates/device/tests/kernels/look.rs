@@ -11,7 +11,7 @@ pub type MakeEngine = fn(Target) -> Arc<dyn Engine>;
 
 /// Engines that every fixture runs on.
 pub const ENGINES: [MakeEngine; 3] =
-    [|t| EngineKind::Interp.make(t), |t| EngineKind::Jit.make(t), |t| EngineKind::Plain.make(t)];
+    [|t| EngineKind::Interp.make(t), |t| EngineKind::Jit.make_eager(t), |t| EngineKind::Plain.make(t)];
 
 /// Runs a kernel.
 pub fn launch(device: &Device, kernel: &Kernel, launch: Launch) -> Result<Completion, String> {

@@ -11,7 +11,7 @@ fn same_everywhere(fixture: &str, kernel: &str, grid: &[u32], block: &[u32], arg
     for simd in Simd::available() {
         engines.push((simd.name(), Box::new(move |target| Arc::new(Interp::with_simd(target, simd)))));
     }
-    engines.push(("jit", Box::new(|target| EngineKind::Jit.make(target))));
+    engines.push(("jit", Box::new(|target| EngineKind::Jit.make_eager(target))));
     engines.push(("plain", Box::new(|target| EngineKind::Plain.make(target))));
     for (name, engine) in engines {
         for threads in [1, 3] {

@@ -485,4 +485,51 @@ impl Allocator<'_> {
         });
         self.asm.bind(done);
     }
+
+    /// Two accesses of each active lane, from rows: lane by lane, unless both are blocks that do not meet.
+    pub(super) fn put_pair(&mut self, first: Access, second: Access, k: u8) {
+        let [z] = self.temporaries();
+        let (scattered, done) = (self.asm.label(), self.asm.label());
+        if first.bytes == 4 {
+            let asm = &mut *self.asm;
+            for access in [first, second] {
+                asm.compare_word_with_zero(place::field(access.number, place::SCATTERED));
+                asm.jump_if(Cond::NotZero, scattered);
+            }
+            // How far they are apart: by less than a block, up or down?
+            asm.alu(Alu::Mov, true, POINTER, Rm::Mem(place::field(first.number, place::POINTER)));
+            asm.alu(Alu::Mov, true, AT, Rm::Mem(place::field(second.number, place::POINTER)));
+            asm.alu(Alu::Mov, true, LEFT, Rm::Reg(AT as u8));
+            asm.alu(Alu::Sub, true, LEFT, Rm::Reg(POINTER as u8));
+            asm.alu_imm(Alu::Add, true, LEFT, 63);
+            asm.alu_imm(Alu::Cmp, true, LEFT, 127);
+            asm.jump_if(Cond::Below, scattered);
+            let masked = Deco { mask: k, ..Deco::default() };
+            for (access, at) in [(first, POINTER), (second, AT)] {
+                asm.evex(MOVE, z, 0, Rm::Mem(row(access.number, 0)), Deco::default());
+                asm.evex(STORE, z, 0, Rm::Mem(Mem::At(at, 0)), masked);
+            }
+            asm.jump(done);
+        }
+        self.asm.bind(scattered);
+        self.each_lane(first, k, |this| {
+            let asm = &mut *this.asm;
+            for access in [first, second] {
+                if access.number == second.number {
+                    let to = access.number as i32 * place::ACCESS + place::OFFSETS;
+                    asm.alu(Alu::Mov, false, AT, Rm::Mem(Mem::Indexed(fixed::PLACES, LANE, 4, to)));
+                    asm.alu(Alu::Add, true, AT, Rm::Mem(base::field(access.number, base::HOST)));
+                }
+                let lane = |dword| Rm::Mem(row_lane(access.number, dword, LANE));
+                asm.alu(Alu::Mov, false, DATA, lane(0));
+                if access.bytes == 8 {
+                    asm.alu(Alu::Mov, false, POINTER, lane(1));
+                    asm.shift_imm(4, true, POINTER, 32);
+                    asm.alu(Alu::Or, true, DATA, Rm::Reg(POINTER as u8));
+                }
+                asm.store(access.bytes == 8, Mem::At(AT, 0), DATA);
+            }
+        });
+        self.asm.bind(done);
+    }
 }

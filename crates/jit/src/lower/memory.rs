@@ -61,7 +61,10 @@ impl Lowerer<'_> {
             let Action::Store(values) = access.action else { continue };
             let known = self.known(number);
             let lanes = self.lanes(access);
-            if access.bytes <= 4 {
+            let same = |a: &Access| a.at == access.at && a.stores();
+            let pair = number > 0 && same(&self.strip.accesses[number - 1]);
+            let second = self.strip.accesses.get(number + 1).is_some_and(same);
+            if access.bytes <= 4 && !pair && !second {
                 let v = self.get(values[0])[0];
                 self.push(Inst { src: [v, NONE, NONE, lanes], ..blank(Kind::Put(known)) });
                 continue;
@@ -71,7 +74,12 @@ impl Lowerer<'_> {
                 let kind = Kind::ToRow(number as u8, dword as u8);
                 self.push(Inst { src: [v, NONE, NONE, NONE], ..blank(kind) });
             }
-            self.push(Inst { src: [NONE, NONE, NONE, lanes], ..blank(Kind::PutRows(known)) });
+            let kind = match (pair, second) {
+                (false, true) => continue,
+                (true, _) => Kind::PutPair(self.known(number - 1), known),
+                _ => Kind::PutRows(known),
+            };
+            self.push(Inst { src: [NONE, NONE, NONE, lanes], ..blank(kind) });
         }
     }
 

@@ -3,7 +3,8 @@
 //! What a load gets is an input of the strip's program. Accesses of the lanes of a strip happen some lanes at a time, so that
 //! their order between lanes is not the instructions'. That of loads nobody can tell, unless they ask for coherence, by which
 //! lanes may have agreed on something: those are not for strips. A store is the last of a strip's accesses, and nothing of
-//! what it writes to, memory or LDS, is loaded in the strip: what other lanes load before it, they may load later here. An address that depends on what the strip loads itself is the next strip's.
+//! what it writes to, memory or LDS, is loaded in the strip: what other lanes load before it, they may load later here. One
+//! that stores twice (DS_WRITE2) does both for a lane before it goes to the next. An address that depends on what the strip loads itself is the next strip's.
 
 use super::{Input, Recorder};
 use wavemill_sem::address::Addressing;
@@ -89,6 +90,7 @@ impl Access {
 enum Kind {
     Load { bytes: u8, signed: bool },
     Store { bytes: u8 },
+    StorePair { bytes: u8 },
 }
 
 /// Whether it is a load or store that strips have.
@@ -114,12 +116,19 @@ fn kind(inst: &Inst) -> Option<Kind> {
             Run::Share(Share::Pair { bytes, action: PairAction::Read, .. }),
             Addressing::Share { gds: false, .. },
         ) => Kind::Load { bytes, signed: false },
+        (
+            Run::Share(Share::Pair { bytes, action: PairAction::Write, .. }),
+            Addressing::Share { gds: false, .. },
+        ) => Kind::StorePair { bytes },
         _ => return None,
     };
     let known = |bytes: u8| matches!(bytes, 1 | 2 | 4 | 8 | 12 | 16);
     match kind {
         Kind::Load { bytes, .. } if known(bytes) => Some(kind),
         Kind::Store { bytes } if known(bytes) && matches!(inst.src[1], Src::Vgpr(_)) => Some(kind),
+        Kind::StorePair { bytes: 4 | 8 } if inst.src[1..].iter().all(|s| matches!(s, Src::Vgpr(_))) => {
+            Some(kind)
+        }
         _ => None,
     }
 }
@@ -140,7 +149,7 @@ impl Recorder {
         };
         let share = |a: &Access| matches!(a.place, Place::Share { .. });
         let in_share = matches!(inst.addressing, Addressing::Share { .. });
-        let overtakes = matches!(kind(inst), Some(Kind::Store { .. }))
+        let overtakes = matches!(kind(inst), Some(Kind::Store { .. } | Kind::StorePair { .. }))
             && self.accesses.iter().any(|a| share(a) == in_share);
         !self.stored
             && !overtakes
@@ -194,15 +203,29 @@ impl Recorder {
             }
             Kind::Store { bytes } => {
                 let (Some(place), Src::Vgpr(data)) = (places[0], inst.src[1]) else { return false };
-                let mut values = [Value(0); 4];
-                for (i, value) in values.iter_mut().take((bytes as usize).div_ceil(4)).enumerate() {
-                    *value = self.vgpr(data + i as u16).0;
+                let action = self.store_of(data, bytes);
+                self.accesses.push(Access { place, action, bytes, active, at });
+                self.stored = true;
+            }
+            Kind::StorePair { bytes } => {
+                for (place, data) in places.into_iter().zip(&inst.src[1..]) {
+                    let (Some(place), Src::Vgpr(data)) = (place, *data) else { return false };
+                    let action = self.store_of(data, bytes);
+                    self.accesses.push(Access { place, action, bytes, active, at });
                 }
-                self.accesses.push(Access { place, action: Action::Store(values), bytes, active, at });
                 self.stored = true;
             }
         }
         true
+    }
+
+    /// A store of so many bytes from a register on.
+    fn store_of(&mut self, data: u16, bytes: u8) -> Action {
+        let mut values = [Value(0); 4];
+        for (i, value) in values.iter_mut().take((bytes as usize).div_ceil(4)).enumerate() {
+            *value = self.vgpr(data + i as u16).0;
+        }
+        Action::Store(values)
     }
 
     /// Notes whether a register depends on what the strip loads. What is not written in all lanes keeps what it had.
