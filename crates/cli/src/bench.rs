@@ -408,7 +408,7 @@ impl Loop {
 
     /// Runs so many rounds on a wave with registers of its own; returns wave instructions and seconds by a clock.
     fn run(&self, count: u32, clock: fn() -> f64, setup: impl Fn(&mut Wave)) -> Result<(u64, f64), String> {
-        let mut wave = Wave::new(&self.target, Shape { vgprs: 128, agprs: 32 });
+        let mut wave = Wave::new(&self.target, Shape { vgprs: 240, agprs: 32 });
         wave.pc = self.code.as_ptr() as u64;
         setup(&mut wave);
         wave.set_sgpr(0, count);

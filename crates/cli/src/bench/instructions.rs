@@ -1,7 +1,8 @@
 //! `wavemill bench --instructions`: what every instruction of the table costs that a loop of copies of it can run, so that
 //! no slow one hides.
 //!
-//! Operands are made from the row: registers with numbers of the type it asks for, addresses of consecutive dwords.
+//! Operands are made from the row: registers with numbers of the type it asks for, addresses of consecutive dwords. No two
+//! copies of a vector instruction have the same first operand or result, so that a compiler leaves none out.
 //! Instructions that need more than that (images, scratch, exports, program control …) are counted as left out.
 
 use super::{Loop, Runner, cpu_target, wall_time};
@@ -51,31 +52,33 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
         left_out.clear();
         let round = |copies: String| Loop::new(target, runner, &copies).and_then(|l| median(&l, seconds));
         let empty = round(String::new());
-        let measure = |text: &str| -> Result<f64, String> {
-            let full = round(format!("\n    {text}").repeat(COPIES))?;
+        let measure = |copies: &[String]| -> Result<f64, String> {
+            let full = round(copies.iter().map(|text| format!("\n    {text}")).collect())?;
             Ok((full - empty.clone()?).max(0.0) / COPIES as f64 * 1e9)
         };
+        let copies =
+            |row| (0..COPIES).map(|copy| example(row, level, copy as u32)).collect::<Result<Vec<_>, _>>();
         // GFX6 to GFX8 have the addition under other names, with a carry.
-        let yardstick = match ROWS.iter().find(|r| r.name == YARDSTICK && r.opcode_at(level).is_some()) {
-            Some(_) if level.is_gfx9() => "v_add_u32 v40, v20, v21",
-            _ => "v_max_u32 v40, v20, v21",
-        };
-        let unit = match measure(yardstick) {
+        let name = if level.is_gfx9() { YARDSTICK } else { "v_max_u32" };
+        let yardstick = ROWS.iter().find(|r| r.name == name && r.opcode_at(level).is_some());
+        let unit = yardstick.ok_or("it is not in the table").and_then(copies).map_err(str::to_owned);
+        let unit = match unit.and_then(|c| measure(&c)) {
             Ok(ns) => ns.max(0.01),
             Err(e) => {
-                crate::output::message(format_args!("wavemill bench: {yardstick}: {e}"));
+                crate::output::message(format_args!("wavemill bench: {name}: {e}"));
                 return ExitCode::FAILURE;
             }
         };
         for row in &wanted {
-            let text = match example(row, level) {
-                Ok(text) => text,
+            let copies = match copies(row) {
+                Ok(copies) => copies,
                 Err(why) => {
                     *left_out.entry(why.into()).or_default() += 1;
                     continue;
                 }
             };
-            match measure(&text) {
+            let text = copies[0].clone();
+            match measure(&copies) {
                 Ok(ns) => costs.push(Cost { row, text, runner, ns, ratio: ns / unit }),
                 Err(e) => {
                     let first = e.lines().next().unwrap_or_default();
@@ -149,22 +152,27 @@ const OFFSETS: u32 = 80;
 /// The first pair of registers with addresses.
 const ADDRESSES: u32 = 86;
 
+/// The first of the registers with first operands, one or a pair for each copy: f32, f64, two f16, integers of 32 and of 64
+/// bits.
+const FIRST: [u32; 5] = [128, 144, 176, 192, 208];
+
 /// Registers with numbers of all types: f32 in v2 to v7, f64 in v8 to v13, two f16 each in v14 to v19, integers in v20 to
-/// v35, offsets and addresses from [`OFFSETS`] on; a buffer's address in s[2:3], its descriptor in s[8:11], integers in
-/// s20 to s27.
+/// v35, offsets and addresses from [`OFFSETS`] on, and more of the kinds from [`FIRST`] on; a buffer's address in s[2:3],
+/// its descriptor in s[8:11], integers in s20 to s27.
 fn registers(wave: &mut Wave, buffer: u64) {
-    for r in 0..128u32 {
+    for r in 0..240u32 {
         for (lane, v) in wave.vgpr_mut(r as u16).into_iter().flatten().enumerate() {
-            let single = 1.0 + lane as f32 * 0.001 * (r % 8) as f32;
-            let double = (1.0 + lane as f64 * 0.001 * (r % 8) as f64).to_bits();
+            let which = if r < FIRST[0] { r % 8 } else { r / 2 % 64 };
+            let single = 1.0 + lane as f32 * 0.001 * which as f32;
+            let double = (1.0 + lane as f64 * 0.001 * which as f64).to_bits();
             let half = convert(F32, F16, single.to_bits() as u64, Round::Nearest) as u32;
             let lane = lane as u32;
             let address = |n: u32| buffer + (lane * STRIDES[n as usize / 2 % 6]) as u64;
             *v = match r {
-                2..8 => single.to_bits(),
-                8..14 if r % 2 == 0 => double as u32,
-                8..14 => (double >> 32) as u32,
-                14..20 => half | half << 16,
+                2..8 | 128..144 => single.to_bits(),
+                8..14 | 144..176 if r % 2 == 0 => double as u32,
+                8..14 | 144..176 => (double >> 32) as u32,
+                14..20 | 176..192 => half | half << 16,
                 80..=85 => lane * STRIDES[(r - OFFSETS) as usize],
                 86..=97 if r % 2 == 0 => address(r - ADDRESSES) as u32,
                 86..=97 => (address(r - ADDRESSES) >> 32) as u32,
@@ -199,8 +207,8 @@ fn stride(row: &Row) -> u32 {
     1 + if halved { dwords.div_ceil(2) } else { dwords }
 }
 
-/// An instruction of a row on the registers of [`Loop`], or why there is none.
-fn example(row: &Row, level: Level) -> Result<String, &'static str> {
+/// One of the copies of a row's instruction on the registers of [`Loop`], or why there is none.
+fn example(row: &Row, level: Level, copy: u32) -> Result<String, &'static str> {
     match row.enc {
         Enc::Sopp => return Err("program control"),
         Enc::Exp | Enc::Vintrp => return Err("exports and interpolation"),
@@ -230,7 +238,12 @@ fn example(row: &Row, level: Level) -> Result<String, &'static str> {
         return Err("changes EXEC, MODE or the PC");
     }
     let mut text = row.name.to_string();
-    let mut used = Used::default();
+    if row.enc == Enc::Vopc {
+        // Only this form writes another mask than VCC.
+        text.push_str("_e64");
+    }
+    let vector = matches!(row.enc, Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p | Enc::Vopc);
+    let mut used = Used { copy: vector.then_some(copy), ..Used::default() };
     for (i, op) in row.operands.iter().enumerate() {
         let operand = operand(row, op, level, &mut used)?;
         text.push_str(if i == 0 { " " } else { ", " });
@@ -251,6 +264,8 @@ fn example(row: &Row, level: Level) -> Result<String, &'static str> {
 /// How many operands of each kind a text already has.
 #[derive(Default)]
 struct Used {
+    /// The copy whose first operand and result are its own.
+    copy: Option<u32>,
     f64: u32,
     float: u32,
     wide: u32,
@@ -263,6 +278,24 @@ fn range(file: char, first: u32, dwords: u32) -> String {
 
 /// A register with a number of a type.
 fn vector(ty: Ty, used: &mut Used) -> String {
+    let dwords = ty.dwords() as u32;
+    if let (Some(copy), 0) = (used.copy, used.f64 + used.float + used.wide + used.word) {
+        let (kind, count) = match (ty.kind, ty.bits, dwords) {
+            (Kind::F, 64, 2) => (1, &mut used.f64),
+            (Kind::F | Kind::Bf, 16, 1) => (2, &mut used.float),
+            (Kind::F, 32, 1) => (0, &mut used.float),
+            (_, _, 1) => (3, &mut used.word),
+            (_, _, 2) => (4, &mut used.wide),
+            _ => return vector_of(ty, used),
+        };
+        *count += 1;
+        return range('v', FIRST[kind] + dwords * copy, dwords);
+    }
+    vector_of(ty, used)
+}
+
+/// One of those that all copies share.
+fn vector_of(ty: Ty, used: &mut Used) -> String {
     let take = |n: &mut u32, limit: u32| {
         *n += 1;
         (*n - 1).min(limit)
@@ -286,7 +319,7 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
         Role::Vdst if row.enc == Enc::Mfma => {
             range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
         }
-        Role::Vdst => range('v', 40, dwords),
+        Role::Vdst => range('v', 40 + used.copy.filter(|_| dwords <= 2).unwrap_or(0) * 2, dwords),
         Role::Vdata => range('v', 40, if compact { dwords.div_ceil(2) } else { dwords }),
         Role::Src2 if row.enc == Enc::Mfma => {
             range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
@@ -298,6 +331,7 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
             _ if row.name.starts_with("v_writelane") => "s20".into(),
             _ => vector(op.ty, used),
         },
+        Role::Vcc if row.enc == Enc::Vopc => range('s', 40 + 2 * used.copy.unwrap_or(0), 2),
         Role::Vcc => "vcc".into(),
         Role::Sdst => range('s', 40, dwords),
         Role::Sdata => range('s', 40, dwords),
