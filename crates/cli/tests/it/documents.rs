@@ -113,3 +113,15 @@ fn there_is_one_document_of_everything_that_went_well() {
         run(&["exec", "--json", "-", "--", "/no/such/program"]).1.contains("\"error\": \"/no/such/program: ")
     );
 }
+
+#[test]
+fn help_that_nobody_gets_is_no_success() {
+    for args in [&["--help"][..], &["run", "--help"], &["--version"], &["isa", "processors"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_wavemill"));
+        let out = command.args(args).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains("wavemill: standard output: "), "{args:?}: {said}");
+    }
+}
