@@ -264,3 +264,83 @@ constants:
             n = n + 4
         .endr
         s_endpgm
+
+# Device-side enqueue: fills in the first slot of the queue as drivers' code does, for the next kernel, whose number leads
+# to it in the queue's table.
+.kernel parent
+    .config
+        .dims x
+        .useenqueue
+        .setupargs
+        .arg out, uint*, global
+    .text
+        CHILD = 7
+        SLOT = 64
+        PACKET = SLOT + 64
+        pointer 12, 6, 4*W
+        pointer 14, 6, 5*W
+        pointer 16, 6, FIRST
+        s_waitcnt lgkmcnt(0)
+        .if64
+        .else
+            s_mov_b32 s13, 0
+            s_mov_b32 s15, 0
+            s_mov_b32 s17, 0
+        .endif
+        s_load_dwordx2 s[18:19], s[12:13], 24*SMUL/4
+        s_load_dwordx2 s[20:21], s[12:13], 48*SMUL/4
+        s_load_dwordx2 s[24:25], s[12:13], (PACKET+40)*SMUL/4
+        s_waitcnt lgkmcnt(0)
+        s_load_dwordx2 s[22:23], s[20:21], (8*CHILD)*SMUL/4
+        s_waitcnt lgkmcnt(0)
+        .macro fill word, at, lo
+            v_mov_b32 v3, \word
+            v_mov_b32 v4, \at
+            store v3, v4, \lo
+        .endm
+        # The slot is taken; its arguments are a global offset of 5 and the buffer.
+        fill 1, 0, 18
+        fill 5, 0, 24
+        fill s16, FIRST, 24
+        .if64
+            fill s17, FIRST+4, 24
+        .endif
+        # Command 1 without an event, of this kernel; 128 work-items in work-groups of 64.
+        fill 1, SLOT+8, 12
+        fill s14, SLOT+24, 12
+        fill s15, SLOT+28, 12
+        fill 0x10a02, PACKET, 12
+        fill 0x10040, PACKET+4, 12
+        fill 1, PACKET+8, 12
+        fill 128, PACKET+12, 12
+        fill 1, PACKET+16, 12
+        fill 1, PACKET+20, 12
+        fill s22, PACKET+32, 12
+        fill s23, PACKET+36, 12
+        # One child more, and the slot is ready.
+        fill 1, 12, 14
+        s_waitcnt vmcnt(0)
+        fill 2, SLOT, 12
+        s_endpgm
+
+# out[i] = 3 * (i + global offset)
+.kernel child
+    .config
+        .dims x
+        .useargs
+        .setupargs
+        .arg out, uint*, global
+    .text
+        s_load_dword s20, s[4:5], 0
+        pointer 10, 4, FIRST
+        place s[6+MORE]
+        s_waitcnt lgkmcnt(0)
+        v_lshrrev_b32 v3, 2, v2
+        .ifarch gfx9
+            v_add_u32 v3, s20, v3
+        .else
+            v_add_u32 v3, vcc, s20, v3
+        .endif
+        v_mul_u32_u24 v3, 3, v3
+        store v3, v2, 10
+        s_endpgm

@@ -63,6 +63,8 @@ Arguments are given in the kernel's order, or by name (--arg n=i32:5):
                   `array` the last dimension counts slices, with `buffer` it is a buffer of texels; orders (r rg rgba bgra
                   …) and types (unorm8 float uint32 …) are OpenCL's. --dump N:FILE.png writes it as a picture
   sampler:WORDS   linear or nearest, normalized or unnormalized, none, clamp_to_edge, clamp, repeat or mirrored_repeat
+  pipe:PACKETSxBYTES  an empty pipe of OpenCL with room for so many packets of so many bytes
+  queue           the queue on the device that the kernel enqueues others to, where it takes one as an argument
   null            a null pointer
 What has another type than the kernel states is refused, unless force: stands before it (force:f32:1.5).
 --show prints or draws an argument's buffer after the run:
@@ -534,11 +536,13 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
             timeout,
             observers: observers.clone(),
         };
-        let completion = console::launch(&device, kernel, &launch, &printer)?;
+        let completions = console::launch(&device, kernel, &launch, &printer)?;
         text.end_line();
         printed.push(text.take());
-        let stop = completion.fault.is_some();
-        done.push(completion);
+        // What enqueued kernels have printed is there, too.
+        printed.resize(done.len() + completions.len(), String::new());
+        let stop = completions.iter().any(|c| c.fault.is_some());
+        done.extend(completions);
         if stop {
             break;
         }
@@ -720,7 +724,9 @@ fn pick<'a>(object: &'a Loaded, name: Option<&str>) -> Result<&'a Kernel, String
         object.kernels.iter().map(|k| demangle::short(&k.name).unwrap_or_else(|| k.name.clone())).collect();
     let names = || shown.iter().map(String::as_str).collect::<Vec<_>>();
     let Some(name) = name else {
-        return match object.kernels.as_slice() {
+        // What kernels enqueue is not meant.
+        let own: Vec<&Kernel> = object.kernels.iter().map(|k| &**k).filter(|k| k.handle.is_none()).collect();
+        return match own[..] {
             [] => Err(NO_KERNELS.into()),
             [only] => Ok(only),
             _ => Err(format!("it has several kernels, name one with --kernel: {}", listed(&names()))),

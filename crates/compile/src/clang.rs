@@ -97,8 +97,13 @@ impl Failure {
     }
 }
 
-/// The command for a shell, without the files that only exist while it runs.
+/// The commands for a shell, a line each, without the files that only exist while they run.
 pub fn command(job: &Job<'_>) -> Result<String, String> {
+    let Some((first, second)) = steps(job) else { return step_command(job) };
+    Ok(format!("{}\n{}", step_command(&first)?, step_command(&second)?))
+}
+
+fn step_command(job: &Job<'_>) -> Result<String, String> {
     let clang = clang(job.language)?;
     let mut words = options(job, &clang);
     words.push(job.name.into());
@@ -106,8 +111,28 @@ pub fn command(job: &Job<'_>) -> Result<String, String> {
     Ok(format!("{} {}", quoted(&clang.display().to_string()), shown.join(" ")))
 }
 
+/// The two steps that kernels of OpenCL C which print take: the device library has a printf of its own, which prints
+/// nothing, so that calls must be lowered before the library is there. The second one joins what the first one makes.
+fn steps<'a>(job: &Job<'a>) -> Option<(Job<'a>, Job<'a>)> {
+    let prints = job.language == Language::OpenCl && job.source.windows(6).any(|w| w == b"printf");
+    let two = (Job { output: Output::Bitcode, ..*job }, Job { name: "-", source: b"", ..*job });
+    (prints && job.output == Output::Assembly).then_some(two)
+}
+
 /// Compiles a source.
 pub fn compile(job: &Job<'_>) -> Result<Compiled, Failure> {
+    let Some((first, second)) = steps(job) else { return step(job) };
+    let module = step(&first)?;
+    let joined = step(&Job { modules: &[&module.output], ..second }).map_err(|failure| {
+        let reason = failure.reason.replacen('-', job.name, 1);
+        Failure { messages: module.messages.clone() + &failure.messages, reason }
+    })?;
+    let kept = joined.kept.filter(|_| module.kept.is_some());
+    Ok(Compiled { messages: module.messages + &joined.messages, kept, ..joined })
+}
+
+/// Calls clang once, unless it has been called so before.
+fn step(job: &Job<'_>) -> Result<Compiled, Failure> {
     let clang = clang(job.language).map_err(Failure::new)?;
     let mut words = options(job, &clang);
     // The source comes from standard input if it came so to us.
@@ -215,7 +240,15 @@ fn options(job: &Job<'_>, clang: &Path) -> Vec<OsString> {
             }
         }
     }
-    if job.language == Language::Ir {
+    let libclc = libclc(clang).filter(|_| job.language == Language::OpenCl);
+    if let Some(library) = libclc {
+        // It knows the hidden arguments of that version.
+        words.extend(["-nogpulib", "-mcode-object-version=4"].map(String::from));
+        if job.output == Output::Assembly {
+            let link = ["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(String::from);
+            words.extend(link.into_iter().chain([library.display().to_string()]));
+        }
+    } else if job.language == Language::Ir {
         // The module names its own target; what differs is not worth a warning.
         words.extend(["-nogpulib", "-Wno-override-module"].map(String::from));
     } else {
@@ -245,6 +278,21 @@ fn device_library(clang: &Path) -> Option<PathBuf> {
     }
     let places = ["/usr/lib/x86_64-linux-gnu/amdgcn/bitcode", "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode"];
     places.iter().map(PathBuf::from).find(|p| p.is_dir())
+}
+
+/// LLVM's library of functions for OpenCL: the one that `$WAVEMILL_LIBCLC` names, or Debian's where AMD's is not there.
+fn libclc(clang: &Path) -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("WAVEMILL_LIBCLC") {
+        return Some(PathBuf::from(named));
+    }
+    let rocm = clang.starts_with("/opt/rocm") || std::env::var_os("ROCM_PATH").is_some();
+    let usual = PathBuf::from("/usr/lib/clc/amdgcn--amdhsa.bc");
+    (!rocm && device_library(clang).is_none() && usual.is_file()).then_some(usual)
+}
+
+/// Whether OpenCL C gets LLVM's library, which has functions of OpenCL 1.2 only.
+pub fn uses_libclc() -> bool {
+    clang(Language::OpenCl).is_ok_and(|clang| libclc(&clang).is_some())
 }
 
 /// Whether there is a clang for a language.

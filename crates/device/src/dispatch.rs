@@ -86,16 +86,7 @@ fn fail<T>(kind: DispatchErrorKind, message: impl Into<String>) -> Result<T, Dis
     Err(DispatchError { kind, message: message.into() })
 }
 
-/// Scratch that kernels with recursion or calls through pointers get beyond what their descriptor says.
-pub const DYNAMIC_STACK: u32 = 16 << 10;
-
 impl Device {
-    /// Scratch bytes that a packet should give a kernel's work-items.
-    pub fn private_bytes(kernel: &Kernel) -> u32 {
-        let more = if kernel.setup.dynamic_stack { DYNAMIC_STACK } else { 0 };
-        kernel.setup.private_bytes.saturating_add(more)
-    }
-
     /// Runs a dispatch to its end.
     pub fn dispatch(&self, request: &Request) -> Result<Completion, DispatchError> {
         self.dispatch_for(request, None, Observers::NONE)
@@ -138,7 +129,7 @@ impl Device {
         // Nobody knows how deep calls through pointers go: such kernels get more scratch than they say they need.
         let mut packet = *packet;
         if kernel.setup.dynamic_stack {
-            packet.private_segment_size = packet.private_segment_size.max(Device::private_bytes(&kernel));
+            packet.private_segment_size = packet.private_segment_size.max(kernel.private_bytes());
         }
         let packet = &packet;
         let mut plan = self.plan(&kernel, packet)?;

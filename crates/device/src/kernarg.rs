@@ -69,6 +69,10 @@ pub struct Hidden {
     pub hostcall_buffer: u64,
     /// Address of the device library's heap.
     pub heap: u64,
+    /// Address of the queue that kernels enqueue other kernels to.
+    pub default_queue: u64,
+    /// Address of what kernels that it enqueues call their parent.
+    pub completion_action: u64,
 }
 
 impl Hidden {
@@ -83,8 +87,38 @@ impl Hidden {
             printf_buffer: 1,
             hostcall_buffer: 1,
             heap: 1,
+            default_queue: 1,
+            completion_action: 1,
         };
-        kind == "hidden_none" || hidden_value(kind, &some, 1) != 0
+        kind == "hidden_none" || some.value(kind, 1) != 0
+    }
+
+    /// The value of a hidden argument, where local arguments have so many bytes of LDS. What needs a host service that is
+    /// not there is null.
+    pub fn value(&self, kind: &str, dynamic_lds: u32) -> u64 {
+        let (base, dimension) = match kind.strip_suffix(['x', 'y', 'z']).and_then(|b| b.strip_suffix('_')) {
+            Some(base) => (base, usize::from(kind.as_bytes()[kind.len() - 1] - b'x')),
+            None => (kind, 0),
+        };
+        let (grid, size) = (self.grid[dimension], self.size[dimension].max(1));
+        match base {
+            "hidden_global_offset" => self.global_offset[dimension],
+            "hidden_block_count" => (grid / size).into(),
+            "hidden_group_size" => size.into(),
+            "hidden_remainder" => (grid % size).into(),
+            "hidden_grid_dims" => self.dimensions.into(),
+            "hidden_private_base" => GroupShared::PRIVATE_BASE >> 32,
+            "hidden_shared_base" => GroupShared::SHARED_BASE >> 32,
+            "hidden_queue_ptr" => self.queue,
+            "hidden_dynamic_lds_size" => dynamic_lds.into(),
+            "hidden_printf_buffer" => self.printf_buffer,
+            "hidden_hostcall_buffer" => self.hostcall_buffer,
+            "hidden_heap_v1" => self.heap,
+            "hidden_default_queue" => self.default_queue,
+            "hidden_completion_action" => self.completion_action,
+            // Multigrid synchronisation of HIP: there is only one kernel.
+            _ => 0,
+        }
     }
 }
 
@@ -131,7 +165,7 @@ pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Re
     }
     let dynamic = block.lds - lds;
     for argument in kernel.args.iter().flatten().filter(|a| a.is_hidden()) {
-        let value = hidden_value(&argument.kind, hidden, dynamic);
+        let value = hidden.value(&argument.kind, dynamic);
         let size = (argument.size as usize).min(8);
         put(&mut block.bytes, argument.offset as usize, &value.to_le_bytes()[..size]);
     }
@@ -294,29 +328,4 @@ pub fn describe(a: &Argument) -> String {
         other => other.to_owned(),
     };
     if ty.is_empty() { format!("{name}{kind}") } else { format!("{name}{ty} ({kind})") }
-}
-
-/// The value of a hidden argument. What needs a host service that is not there is null.
-fn hidden_value(kind: &str, h: &Hidden, dynamic_lds: u32) -> u64 {
-    let (base, dimension) = match kind.strip_suffix(['x', 'y', 'z']).and_then(|b| b.strip_suffix('_')) {
-        Some(base) => (base, usize::from(kind.as_bytes()[kind.len() - 1] - b'x')),
-        None => (kind, 0),
-    };
-    let (grid, size) = (h.grid[dimension], h.size[dimension].max(1));
-    match base {
-        "hidden_global_offset" => h.global_offset[dimension],
-        "hidden_block_count" => (grid / size).into(),
-        "hidden_group_size" => size.into(),
-        "hidden_remainder" => (grid % size).into(),
-        "hidden_grid_dims" => h.dimensions.into(),
-        "hidden_private_base" => GroupShared::PRIVATE_BASE >> 32,
-        "hidden_shared_base" => GroupShared::SHARED_BASE >> 32,
-        "hidden_queue_ptr" => h.queue,
-        "hidden_dynamic_lds_size" => dynamic_lds.into(),
-        "hidden_printf_buffer" => h.printf_buffer,
-        "hidden_hostcall_buffer" => h.hostcall_buffer,
-        "hidden_heap_v1" => h.heap,
-        // Default queue and completion action of OpenCL, multigrid synchronisation of HIP: there is only one kernel.
-        _ => 0,
-    }
 }

@@ -263,6 +263,9 @@ impl Argument {
     }
 }
 
+/// Scratch that kernels with recursion or calls through pointers get beyond what their descriptor says.
+const DYNAMIC_STACK: u32 = 16 << 10;
+
 /// A loaded kernel.
 #[derive(Clone, Debug)]
 pub struct Kernel {
@@ -286,6 +289,8 @@ pub struct Kernel {
     pub kernarg_align: u32,
     /// Its pointers have 32 bits: what it sees must lie below 4 GiB.
     pub narrow: bool,
+    /// Kernels enqueue it, programs do not: the variable that tells them where it is.
+    pub handle: Option<String>,
 }
 
 impl Kernel {
@@ -310,6 +315,7 @@ impl Kernel {
             kernarg_bytes: setup.kernarg_bytes,
             kernarg_align: 16,
             narrow: false,
+            handle: None,
             setup: setup.clone(),
         };
         if let Some(m) = metadata {
@@ -328,11 +334,18 @@ impl Kernel {
             kernel.kernarg_bytes = kernel.kernarg_bytes.max(narrow(m.kernarg_segment_size.unwrap_or(0)));
             let align = narrow(m.kernarg_segment_align.unwrap_or(16));
             kernel.kernarg_align = if align.is_power_of_two() { align.clamp(16, 4096) } else { 16 };
+            kernel.handle = m.device_enqueue_symbol.as_ref().map(|s| s.to_string());
             setup.dynamic_stack |= m.uses_dynamic_stack;
             setup.wave32 |= m.wavefront_size == Some(32);
             kernel.setup = setup;
         }
         kernel
+    }
+
+    /// Scratch bytes that a packet should give its work-items.
+    pub fn private_bytes(&self) -> u32 {
+        let more = if self.setup.dynamic_stack { DYNAMIC_STACK } else { 0 };
+        self.setup.private_bytes.saturating_add(more)
     }
 
     /// The arguments a caller gives.

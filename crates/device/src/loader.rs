@@ -239,6 +239,7 @@ pub fn load(
         }
     }
     places.sort_by_key(|s| s.address);
+    write_handles(&region, &kernels, &places)?;
     let version = file.version();
     let code: Vec<&[u8]> = match finalized {
         true => file.sections.iter().filter(|s| s.flags & SHF_EXECINSTR != 0).map(|s| s.data).collect(),
@@ -386,6 +387,30 @@ fn relocate(
     }
     Ok(())
 }
+
+/// Tells kernels where those are that they enqueue: object, scratch and LDS in a variable for each (the runtime's part in
+/// ROCm: device-libs' `rtinfo`, which `.device_enqueue_symbol` of the metadata names).
+fn write_handles(region: &Region, kernels: &[Arc<Kernel>], places: &[Symbol]) -> Result<(), LoadError> {
+    for kernel in kernels {
+        let Some(name) = &kernel.handle else { continue };
+        let place = places.iter().find(|p| !p.function && p.name == *name && p.size >= HANDLE_BYTES as u64);
+        let mut handle = [0; HANDLE_BYTES];
+        handle[..8].copy_from_slice(&kernel.object.to_le_bytes());
+        handle[8..12].copy_from_slice(&kernel.private_bytes().to_le_bytes());
+        handle[12..].copy_from_slice(&kernel.setup.group_bytes.to_le_bytes());
+        let written = place.is_some_and(|p| region.write(p.address.wrapping_sub(region.start()), &handle));
+        if !written {
+            return fail(format!(
+                "kernel {} has no variable {name}, through which others enqueue it",
+                kernel.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the variable that tells where a kernel is.
+const HANDLE_BYTES: usize = 16;
 
 /// Whether there is an S_SWAPPC_B64 or S_CALL_B64 in the code. Compilers state the stack of functions that call
 /// themselves as if they did not, so kernels of such files get some more.

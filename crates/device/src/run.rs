@@ -11,7 +11,7 @@ use crate::launch::Addresses;
 use crate::memory::Use;
 use crate::observe::Observers;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use wavemill_object::limits::{Limits, SIMDS_PER_CU};
 use wavemill_wave::GroupShared;
 
@@ -74,7 +74,11 @@ pub trait Services {
     /// Who answers while the kernel runs.
     fn host(&self) -> Option<Arc<dyn Host>>;
 
-    /// The dispatch is over, for whatever reason.
+    /// What the kernel, and those before, have enqueued and can be run next. A message says why nothing can although
+    /// something was.
+    fn next(&self, device: &Device, hidden: &Hidden) -> Result<Option<DispatchPacket>, String>;
+
+    /// All is over, for whatever reason.
     fn finish(&self);
 
     /// What else there is to say about a fault.
@@ -89,6 +93,10 @@ impl Services for () {
         None
     }
 
+    fn next(&self, _: &Device, _: &Hidden) -> Result<Option<DispatchPacket>, String> {
+        Ok(None)
+    }
+
     fn finish(&self) {}
 
     fn hint(&self, _: &Kernel, _: &Report) -> Option<String> {
@@ -99,16 +107,17 @@ impl Services for () {
 impl Device {
     /// Runs a kernel once. Errors are for what cannot be run; what goes wrong while it runs is in the completion.
     pub fn launch(&self, kernel: &Kernel, launch: &Launch) -> Result<Completion, String> {
-        self.launch_with(kernel, launch, &())
+        let mut done = self.launch_with(kernel, launch, &())?;
+        done.pop().ok_or_else(|| "nothing was run".into())
     }
 
-    /// The same for a kernel that may ask the host for something.
+    /// The same for a kernel that may ask the host for something, and for the kernels that it enqueues: what came of each.
     pub fn launch_with(
         &self,
         kernel: &Kernel,
         launch: &Launch,
         services: &dyn Services,
-    ) -> Result<Completion, String> {
+    ) -> Result<Vec<Completion>, String> {
         let Sizes { dimensions, grid, group } = launch.sizes()?;
         let memory = self.memory();
         // One packet, the queue behind it: both are read by device code.
@@ -145,24 +154,43 @@ impl Device {
             setup: dimensions,
             workgroup_size: group.map(|n| n as u16),
             grid_size: grid,
-            private_segment_size: Device::private_bytes(kernel),
+            private_segment_size: kernel.private_bytes(),
             group_segment_size: lds,
             kernel_object: kernel.object,
             kernarg_address: kernarg.start(),
             completion_signal: 0,
         };
-        queue.write(0, &packet.to_bytes());
         let image: [u8; QUEUE_SIZE] = image.to_bytes();
         queue.write(queue_at - packet_at, &image);
-        queue.write(queue_at - packet_at + QueueImage::WRITE_DISPATCH_ID, &1u64.to_le_bytes());
-        let addresses = Addresses { packet: packet_at, queue: queue_at, dispatch_id: 0 };
-        let request = Request { packet, addresses, timeout: launch.timeout };
-        let done = self.dispatch_for(&request, services.host().as_ref(), &launch.observers);
-        services.finish();
-        let mut done = done.map_err(|e| e.to_string())?;
-        if let Some(report) = &mut done.fault {
-            report.hint = services.hint(kernel, report);
+        let began = Instant::now();
+        let dispatch = |packet: DispatchPacket, id: u64| {
+            queue.write(0, &packet.to_bytes());
+            let end = (id + 1).to_le_bytes();
+            queue.write(queue_at - packet_at + QueueImage::WRITE_DISPATCH_ID, &end);
+            let addresses = Addresses { packet: packet_at, queue: queue_at, dispatch_id: id };
+            // What it has enqueued has the rest of its time.
+            let spent = if id == 0 { Duration::ZERO } else { began.elapsed() };
+            let timeout = launch.timeout.map(|t| t.saturating_sub(spent));
+            let request = Request { packet, addresses, timeout };
+            self.dispatch_for(&request, services.host().as_ref(), &launch.observers)
+                .map_err(|e| e.to_string())
+        };
+        let mut all = Vec::new();
+        let mut next = Ok(Some(packet));
+        while let Ok(Some(packet)) = next {
+            match dispatch(packet, all.len() as u64) {
+                Ok(mut done) => {
+                    next = if done.fault.is_none() { services.next(self, &hidden) } else { Ok(None) };
+                    let of = self.kernel_at(packet.kernel_object);
+                    if let (Some(report), Some((_, kernel))) = (&mut done.fault, of) {
+                        report.hint = services.hint(&kernel, report);
+                    }
+                    all.push(done);
+                }
+                Err(message) => next = Err(message),
+            }
         }
-        Ok(done)
+        services.finish();
+        next.map(|_| all)
     }
 }

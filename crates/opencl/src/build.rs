@@ -203,13 +203,6 @@ pub fn link(modules: &[&[u8]], device: &Device, options: &Options) -> Attempt {
 
 /// A source all the way to a code object.
 pub fn build(text: &[u8], device: &Device, options: &Options) -> Attempt {
-    // The device library has a printf of its own, which prints nothing: calls are lowered before it is there.
-    if text.windows(6).any(|w| w == b"printf") {
-        let compiled = compile(text, device, options, &[]);
-        let Some(module) = &compiled.made else { return compiled };
-        let linked = link(&[module], device, options);
-        return Attempt { log: compiled.log + &linked.log, ..linked };
-    }
     assemble(run(text, device, &options.words(device), Output::Assembly, &[]))
 }
 

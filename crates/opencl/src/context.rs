@@ -2,10 +2,11 @@
 
 use crate::abi::*;
 use crate::device::{self, Device};
+use crate::device_queue::OnDevices;
 use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::platform::{Platform, platform};
 use std::ffi::{CString, c_char, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_runtime::heap::Gpus;
 
 /// What a program is told about errors in a context.
@@ -21,6 +22,7 @@ pub struct Context {
     properties: Vec<(isize, isize)>,
     notify: Option<(Notify, Data)>,
     destructors: Mutex<Vec<(Destructor, Data)>>,
+    on_devices: Mutex<OnDevices>,
 }
 
 static TABLE: Table<Context> = Table::new();
@@ -76,6 +78,7 @@ impl Context {
             properties,
             notify,
             destructors: Mutex::default(),
+            on_devices: Mutex::default(),
         });
         Ok(made.handle())
     }
@@ -86,6 +89,11 @@ impl Context {
             let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
             notify(text.as_ptr(), std::ptr::null(), 0, *data);
         }
+    }
+
+    /// The queues on its devices.
+    pub fn on_devices(&self) -> MutexGuard<'_, OnDevices> {
+        self.on_devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The GPUs of its devices.

@@ -1,10 +1,12 @@
 //! Devices: the GPUs, and parts of them with some of their compute units.
 
 use crate::abi::*;
+use crate::device_queue;
 use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::platform::{Platform, named_versions, platform, system, version};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use wavemill_compile::clang::{self, Language};
+use wavemill_console::enqueue::{MAX_BYTES, MAX_EVENTS, PREFERRED_BYTES};
 use wavemill_device::image::{MAX_BUFFER, MAX_SIZE, MAX_SLICES, has_images};
 use wavemill_isa::Level;
 use wavemill_runtime::platform::Gpu;
@@ -143,10 +145,12 @@ impl Device {
             "cl_khr_int64_extended_atomics",
             "cl_khr_local_int32_base_atomics",
             "cl_khr_local_int32_extended_atomics",
-            "cl_khr_subgroups",
         ];
-        if self.level() >= Level::Gfx8 {
+        if self.has_half() {
             all.push("cl_khr_fp16");
+        }
+        if self.has_sub_groups() {
+            all.push("cl_khr_subgroups");
         }
         if self.has_images() {
             all.extend(["cl_khr_3d_image_writes", "cl_khr_depth_images", "cl_khr_image2d_from_buffer"]);
@@ -155,20 +159,39 @@ impl Device {
     }
 
     /// Whether one pointer can lead to every memory: GFX6 has no flat instructions. The device library's atomics, pipes and
-    /// functions of work-groups rely on it.
+    /// functions of work-groups rely on it; LLVM's libclc has none of them.
     fn has_generic(&self) -> bool {
-        self.level() > Level::Gfx6
+        self.level() > Level::Gfx6 && !clang::uses_libclc()
+    }
+
+    /// Whether it calculates with halves, and the library, too.
+    fn has_half(&self) -> bool {
+        self.level() >= Level::Gfx8 && !clang::uses_libclc()
+    }
+
+    /// Whether the library has functions of sub-groups, which are waves.
+    fn has_sub_groups(&self) -> bool {
+        !clang::uses_libclc()
+    }
+
+    /// Whether kernels can enqueue kernels: the device library's functions for it have generic pointers.
+    pub fn has_device_queues(&self) -> bool {
+        self.has_generic()
     }
 
     /// Optional features of OpenCL C.
     pub fn features(&self) -> Vec<&'static str> {
-        let mut all = vec!["__opencl_c_fp64", "__opencl_c_int64", "__opencl_c_subgroups"];
+        let mut all = vec!["__opencl_c_fp64", "__opencl_c_int64"];
+        if self.has_sub_groups() {
+            all.push("__opencl_c_subgroups");
+        }
         if self.has_generic() {
             all.extend([
                 "__opencl_c_atomic_order_acq_rel",
                 "__opencl_c_atomic_order_seq_cst",
                 "__opencl_c_atomic_scope_all_devices",
                 "__opencl_c_atomic_scope_device",
+                "__opencl_c_device_enqueue",
                 "__opencl_c_generic_address_space",
                 "__opencl_c_pipes",
                 "__opencl_c_program_scope_global_variables",
@@ -187,9 +210,10 @@ impl Device {
         let images = self.has_images();
         let (memory, largest) = self.memory();
         let if_images = |n: u64| if images { n } else { 0 };
+        let if_queues = |n: u64| if self.has_device_queues() { n } else { 0 };
         // INF_NAN, the three round modes, FMA; denormals of single numbers since GFX9.
         let floats = 2 | 4 | 8 | 16 | 32u64;
-        let half = self.level() >= Level::Gfx8;
+        let half = self.has_half();
         match name {
             0x1000 => answer.set(TYPE_GPU),
             0x1001 => answer.set(0x1002u32),
@@ -263,9 +287,14 @@ impl Device {
             0x104a | 0x104b => answer.set(if_images(BASE_ALIGN) as u32),
             0x104c => answer.set(if_images(64) as u32),
             0x104d => answer.set(64usize << 10),
-            // Queues on the device: none yet.
-            0x104e | 0x1070 => answer.set(0u64),
-            0x104f..=0x1052 => answer.set(0u32),
+            // Queues on the device: their properties, preferred and largest size, number, events.
+            0x104e => answer.set(if_queues(3)),
+            0x104f => answer.set(if_queues(PREFERRED_BYTES) as u32),
+            0x1050 => answer.set(if_queues(MAX_BYTES) as u32),
+            0x1051 => answer.set(if_queues(device_queue::MOST as u64) as u32),
+            0x1052 => answer.set(if_queues(MAX_EVENTS) as u32),
+            // There are some, and the default one can be replaced.
+            0x1070 => answer.set(if_queues(3)),
             // Coarse- and fine-grained buffers, and atomics in them.
             0x1053 => answer.set(1u64 | 2 | 8),
             0x1054 => answer.set(largest as usize),
@@ -274,8 +303,8 @@ impl Device {
             0x1058..=0x105a => answer.set(0u32),
             // No intermediate language.
             0x105b => answer.text(""),
-            0x105c => answer.set((MOST_WORK_ITEMS / WAVE) as u32),
-            0x105d => answer.set(true),
+            0x105c => answer.set(if self.has_sub_groups() { (MOST_WORK_ITEMS / WAVE) as u32 } else { 0 }),
+            0x105d => answer.set(self.has_sub_groups()),
             0x105e => answer.set(version(3, 0)),
             0x1060 => {
                 answer.bytes(&named_versions(self.extensions().into_iter().map(|e| (e, version(1, 0)))))

@@ -2,6 +2,7 @@
 
 use crate::abi::*;
 use crate::device::LOCAL_BYTES;
+use crate::device_queue::OnDevice;
 use crate::event::{Event, Kind};
 use crate::handle::{self, Handle};
 use crate::kernel::{Arg, Kernel};
@@ -11,12 +12,12 @@ use crate::queue::Queue;
 use std::io::Write;
 use std::sync::{Arc, PoisonError};
 use wavemill_console::printf::{Printer, Stream};
-use wavemill_console::services::Services;
+use wavemill_console::services::{self, Services};
+use wavemill_device::Kernel as DeviceKernel;
 use wavemill_device::aql::DispatchPacket;
 use wavemill_device::kernarg::{self, Hidden, Value};
 use wavemill_device::run::{Services as _, Sizes};
 use wavemill_device::terminal;
-use wavemill_device::{Device as Gpu, Kernel as DeviceKernel};
 use wavemill_runtime::packet::QueueError;
 
 /// A function of the program that is run like a kernel.
@@ -25,7 +26,7 @@ pub type Native = extern "C" fn(Data);
 /// A kernel with everything it needs.
 struct Launch {
     /// What must stay until it has run.
-    _held: (Arc<Loaded>, Vec<Arg>),
+    held: (Arc<Loaded>, Vec<Arg>),
     kernel: Arc<DeviceKernel>,
     values: Vec<Value>,
     sizes: Sizes,
@@ -110,6 +111,7 @@ fn value(arg: &Arg, queue: &Queue) -> Result<Value> {
         Arg::Bytes(bytes) => Value::Bytes(bytes.clone()),
         Arg::Local(bytes) => Value::Local(*bytes),
         Arg::Pointer(address) => Value::Pointer(*address),
+        Arg::Queue(queue) => Value::Object("queue", queue.memory.address()),
         Arg::Sampler(sampler) => Value::Object("sampler", sampler.address(gpu)?),
         Arg::Mem(None) => Value::Pointer(0),
         Arg::Mem(Some(mem)) => match &mem.shape {
@@ -136,17 +138,24 @@ impl Launch {
         if u64::from(own.setup.group_bytes) + args.iter().map(local).sum::<u64>() > LOCAL_BYTES {
             return Err(Code::OUT_OF_RESOURCES);
         }
-        Ok(Some(Launch { _held: (code.clone(), args), kernel: own.clone(), values, sizes, offset }))
+        Ok(Some(Launch { held: (code.clone(), args), kernel: own.clone(), values, sizes, offset }))
     }
 
     /// Runs it on this thread.
     fn run(self, queue: &Queue) -> Result {
         let device = &queue.device.gpu.device;
         let Sizes { dimensions, grid, group } = self.sizes;
-        let services = Services::new(device, &self.kernel, &self.sizes, &printer()).map_err(|message| {
+        let refused = |message: String| {
             terminal::message(message);
             Code::OUT_OF_RESOURCES
-        })?;
+        };
+        let (default, queues) = self.queues(queue).map_err(refused)?;
+        // Launches take turns at them.
+        let _turns: Vec<_> = queues.iter().map(|q| q.memory.turn()).collect();
+        let memories = queues.iter().map(|q| q.memory.clone()).collect();
+        let services = Services::new(device, &self.kernel, &self.sizes, &printer())
+            .and_then(|s| s.with_queues(device, &self.kernel, default, memories))
+            .map_err(refused)?;
         let mut hidden =
             Hidden { grid, size: group, dimensions, queue: queue.direct.at().address(), ..Hidden::default() };
         hidden.global_offset = self.offset;
@@ -166,15 +175,26 @@ impl Launch {
             setup: dimensions,
             workgroup_size: group.map(|n| n as u16),
             grid_size: grid,
-            private_segment_size: Gpu::private_bytes(&self.kernel),
+            private_segment_size: self.kernel.private_bytes(),
             group_segment_size: block.lds,
             kernel_object: self.kernel.object,
             kernarg_address: address,
             completion_signal: 0,
         };
-        let done = queue.direct.dispatch(&packet);
+        let mut next = Ok(Some(packet));
+        while let Ok(Some(packet)) = next {
+            let done = queue.direct.dispatch(&packet);
+            next = match done {
+                Ok(()) => services.next(device, &hidden).map_err(QueueError::Packet),
+                Err(QueueError::Fault(mut report)) => {
+                    report.hint = services.hint(&self.kernel, &report);
+                    Err(QueueError::Fault(report))
+                }
+                Err(error) => Err(error),
+            };
+        }
         services.finish();
-        done.map_err(|error| {
+        next.map(|_| ()).map_err(|error| {
             let text = match &error {
                 QueueError::Packet(text) => format!("wavemill: {text}\n"),
                 QueueError::Dispatch(e) => format!("wavemill: {e}\n"),
@@ -184,6 +204,22 @@ impl Launch {
             queue.context.tell(&text);
             Code::OUT_OF_RESOURCES
         })
+    }
+
+    /// The queues that it can enqueue kernels to, lowest address first, and the address of the default one.
+    fn queues(&self, queue: &Queue) -> std::result::Result<(Option<u64>, Vec<Arc<OnDevice>>), String> {
+        if !services::enqueues(&queue.device.gpu.device, &self.kernel)? {
+            return Ok((None, Vec::new()));
+        }
+        let default = queue.context.on_devices().default_of(&queue.device);
+        let given = self.held.1.iter().filter_map(|a| match a {
+            Arg::Queue(queue) => Some(queue.clone()),
+            _ => None,
+        });
+        let mut all: Vec<Arc<OnDevice>> = default.iter().cloned().chain(given).collect();
+        all.sort_by_key(|q| q.memory.address());
+        all.dedup_by_key(|q| q.memory.address());
+        Ok((default.map(|q| q.memory.address()), all))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::abi::*;
 use crate::device::{Device, MAX_WORK_GROUP, MOST_WORK_ITEMS, WAVE};
+use crate::device_queue::{self, OnDevice};
 use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::memory::{Mem, Shape};
 use crate::program::{Loaded, Program, Signature};
@@ -9,7 +10,7 @@ use crate::sampler::Sampler;
 use crate::svm;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wavemill_device::{Device as Gpu, Kernel as DeviceKernel};
+use wavemill_device::Kernel as DeviceKernel;
 
 /// An argument that was set.
 #[derive(Clone)]
@@ -24,6 +25,8 @@ pub enum Arg {
     Local(u32),
     /// An address of shared memory.
     Pointer(u64),
+    /// A queue on the device.
+    Queue(Arc<OnDevice>),
 }
 
 /// `cl_kernel`.
@@ -149,7 +152,7 @@ impl Kernel {
                 let own = Arc::ptr_eq(sampler.context(), &self.program.context);
                 if own { Ok(Arg::Sampler(sampler)) } else { Err(Code::INVALID_SAMPLER) }
             }
-            "queue" => Err(Code::INVALID_DEVICE_QUEUE),
+            "queue" => device_queue::argument(pointer()?, &self.program.context).map(Arg::Queue),
             _ => {
                 let wanted =
                     if argument.kind == "by_reference" { argument.pointee_size } else { argument.size };
@@ -182,7 +185,7 @@ fn work_group_info(kernel: &Kernel, device: Handle<Device>, name: u32, answer: A
             answer.set(u64::from(own.setup.group_bytes) + args.iter().map(local).sum::<u64>())
         }
         0x11b3 => answer.set(WAVE),
-        0x11b4 => answer.set(u64::from(Gpu::private_bytes(own))),
+        0x11b4 => answer.set(u64::from(own.private_bytes())),
         // Only for devices of their own kind and built-in kernels.
         0x11b5 => Err(Code::INVALID_VALUE),
         _ => Err(Code::INVALID_VALUE),

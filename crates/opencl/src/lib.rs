@@ -11,6 +11,7 @@ mod buffer;
 mod build;
 mod context;
 mod device;
+mod device_queue;
 mod dispatch;
 mod enqueue;
 mod event;

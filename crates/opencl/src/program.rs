@@ -71,7 +71,9 @@ impl Loaded {
         let uniform = uniform.unwrap_or_else(|| {
             metadata.iter().all(|k| k.language_version.is_none_or(|[major, _]| major < 2))
         });
-        let kernels = metadata.iter().map(|k| Arc::new(signature(k))).collect();
+        // What kernels enqueue is not for programs.
+        let own = metadata.iter().filter(|k| k.device_enqueue_symbol.is_none());
+        let kernels = own.map(|k| Arc::new(signature(k))).collect();
         let mut executable = Executable::default();
         let source = (binary.as_ptr() as u64, binary.len() as u64);
         executable.load(&device.gpu, "the program", binary, source).map_err(|e| e.to_string())?;

@@ -3,6 +3,7 @@
 use crate::abi::*;
 use crate::context::Context;
 use crate::device::Device;
+use crate::device_queue::{self, Wanted};
 use crate::event::{self, Event, Kind, Owner, Runner};
 use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::platform::system;
@@ -234,34 +235,47 @@ api! {
         let device = context.device(device)?;
         let pairs = properties.pairs()?;
         let mut bits = 0;
+        let mut size = None;
         for (name, value) in &pairs {
             match name {
                 0x1093 => bits = *value,
                 // The size of a queue on the device.
-                0x1094 => return Err(Code::INVALID_QUEUE_PROPERTIES),
+                0x1094 => size = Some(*value),
                 _ => return Err(Code::INVALID_VALUE),
             }
         }
         if bits & !(OUT_OF_ORDER | PROFILING | ON_DEVICE | ON_DEVICE_DEFAULT) != 0 {
             return Err(Code::INVALID_VALUE);
         }
-        if bits & (ON_DEVICE | ON_DEVICE_DEFAULT) != 0 {
-            return Err(Code::INVALID_QUEUE_PROPERTIES);
+        // Queues on the device are out of order; only they have a size, or can be the default one.
+        let on_device = bits & ON_DEVICE != 0;
+        let default = bits & ON_DEVICE_DEFAULT != 0;
+        if on_device && bits & OUT_OF_ORDER == 0 || !on_device && (default || size.is_some()) {
+            return Err(Code::INVALID_VALUE);
         }
         let mut given: Vec<u64> = pairs.into_iter().flat_map(|(k, v)| [k, v]).collect();
         if !properties.is_null() {
             given.push(0);
+        }
+        if on_device {
+            return device_queue::create(&context, device, Wanted { properties: bits, default, size, given });
         }
         Queue::create(&context, device, bits, given)
     }
 
     /// One reference more.
     fn clRetainCommandQueue(queue: Handle<Queue>) -> Code {
-        handle::retain(queue)
+        match device_queue::of(queue) {
+            Some(queue) => handle::retain(queue.handle()),
+            None => handle::retain(queue),
+        }
     }
 
     /// One reference less; what was enqueued will be done.
     fn clReleaseCommandQueue(queue: Handle<Queue>) -> Code {
+        if let Some(queue) = device_queue::of(queue) {
+            return handle::release(queue.handle()).map(|_| ());
+        }
         handle::get(queue)?.worker.flush();
         handle::release(queue).map(|_| ())
     }
@@ -274,16 +288,19 @@ api! {
         value: Bytes,
         size: Out<usize>,
     ) -> Code {
-        let queue = handle::get(queue)?;
         let answer = Answer::new(room, value, size);
+        if let Some(queue) = device_queue::of(queue) {
+            return device_queue::info(&queue, name, answer);
+        }
+        let queue = handle::get(queue)?;
         match name {
             0x1090 => answer.set(queue.context.handle()),
             0x1091 => answer.set(queue.device.handle()),
             0x1092 => answer.set(handle::references(&queue)?),
             0x1093 => answer.set(queue.properties.load(Ordering::Relaxed)),
-            // Size and default queue are those of queues on the device.
+            // Only queues on the device have a size.
             0x1094 => Err(Code::INVALID_COMMAND_QUEUE),
-            0x1095 => answer.set(Handle::<Queue>::NULL),
+            0x1095 => answer.set(device_queue::default_handle(&queue.context, &queue.device)),
             0x1098 => answer.list(&queue.given),
             _ => Err(Code::INVALID_VALUE),
         }
@@ -306,15 +323,18 @@ api! {
         Ok(())
     }
 
-    /// There are no queues on the device.
+    /// Makes a queue the one that kernels on a device find by default.
     fn clSetDefaultDeviceCommandQueue(
         context: Handle<Context>,
         device: Handle<Device>,
         queue: Handle<Queue>,
     ) -> Code {
-        handle::get(context)?.device(device)?;
-        handle::get(queue)?;
-        Err(Code::INVALID_OPERATION)
+        let context = handle::get(context)?;
+        let device = context.device(device)?;
+        if !device.has_device_queues() {
+            return Err(Code::INVALID_OPERATION);
+        }
+        device_queue::set_default(&context, &device, queue)
     }
 
     /// Lets work begin.

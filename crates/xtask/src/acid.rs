@@ -48,6 +48,7 @@ const PACKAGES: &[&str] = &[
     "opencl-clhpp-headers",
     "opencl-headers",
     "openmpi-bin",
+    "python3-venv",
 ];
 
 /// A program that runs for longer has hung.
@@ -65,6 +66,8 @@ struct Item {
     kernels: Option<PathBuf>,
     input: Option<PathBuf>,
     within: Option<f64>,
+    /// After so long it hangs.
+    limit: Duration,
     /// The status that `exec` ends with.
     exit: i32,
     /// Ranks of MPI, each with GPUs of its own.
@@ -142,12 +145,12 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// The comment `// key: value` among a source's first lines.
+/// The comment `// key: value`, or `# key: value`, among a source's first lines.
 fn setting<'a>(source: &'a str, key: &str) -> Option<&'a str> {
     source
         .lines()
-        .take_while(|l| l.starts_with("//"))
-        .find_map(|l| l.trim_start_matches('/').trim().strip_prefix(key)?.strip_prefix(':'))
+        .take_while(|l| l.starts_with("//") || l.starts_with('#'))
+        .find_map(|l| l.trim_start_matches(['/', '#']).trim().strip_prefix(key)?.strip_prefix(':'))
         .map(str::trim)
 }
 
@@ -172,9 +175,11 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let mut sources = vec![path.to_owned()];
         sources.extend(headers);
-        let within = setting(&source, "within").map(|t| {
-            t.trim_end_matches(['s', ' ']).parse().map_err(|_| format!("{}: within: {t}", path.display()))
-        });
+        let seconds = |key: &str| {
+            let read = |t: &str| t.trim_end_matches(['s', ' ']).parse::<f64>();
+            let said = setting(&source, key).map(read).transpose();
+            said.map_err(|e| format!("{}: {key}: {e}", path.display()))
+        };
         let exit =
             setting(&source, "exit").map(|n| n.parse().map_err(|_| format!("{}: exit: {n}", path.display())));
         items.push(Item {
@@ -184,7 +189,8 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             exec: words(setting(&source, "exec").unwrap_or("")),
             kernels: setting(&source, "kernels").map(|k| path.with_file_name(k)),
             input: setting(&source, "input").map(|k| path.with_file_name(k)),
-            within: within.transpose()?,
+            within: seconds("within")?,
+            limit: seconds("limit")?.map_or(LIMIT, Duration::from_secs_f64),
             exit: exit.transpose()?.unwrap_or(0),
             ranks: setting(&source, "ranks").and_then(|n| n.parse().ok()),
             recorded: setting(&source, "record").is_some(),
@@ -227,6 +233,10 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
     // What programs are built with asks for GPUs, too: scripts, which only have to be copied.
     for path in files(&root.join("tests/tools"), "sh")? {
         add("tools", &path, "", "install --mode=755 --no-target-directory", Vec::new())?;
+    }
+    // Scripts that prepare a program for themselves.
+    for path in files(&root.join("tests/opencl"), "py")? {
+        add("opencl", &path, "", "python3", Vec::new())?;
     }
     // GCC 12 has no code for later GPUs than gfx906.
     for item in items.iter_mut().filter(|i| i.name.ends_with("-gcc")) {
@@ -398,7 +408,7 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     let (out, err) = (child.stdout.take(), child.stderr.take());
     let out = std::thread::spawn(move || all(out));
     let err = std::thread::spawn(move || all(err));
-    let status = wait(&mut child, started)?;
+    let status = wait(&mut child, started, item.limit)?;
     let seconds = started.elapsed().as_secs_f64();
     let out = out.join().unwrap_or_default();
     let err = err.join().unwrap_or_default();
@@ -408,7 +418,7 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
         let cases = out.lines().filter(|l| l.starts_with("case: ")).count().max(1);
         return Ok(Passed { seconds, notes: notes.collect(), cases });
     }
-    let end = status.map_or(format!("still ran after {} s", LIMIT.as_secs()), |s| s.to_string());
+    let end = status.map_or(format!("still ran after {} s", item.limit.as_secs()), |s| s.to_string());
     Err(format!("{end}\n{}{}", last(&out), last(&err)))
 }
 
@@ -428,13 +438,17 @@ fn last(text: &str) -> String {
 }
 
 /// The status of a child, or none when it had to be killed.
-fn wait(child: &mut std::process::Child, started: Instant) -> Result<Option<ExitStatus>, String> {
+fn wait(
+    child: &mut std::process::Child,
+    started: Instant,
+    limit: Duration,
+) -> Result<Option<ExitStatus>, String> {
     let mut pause = Duration::from_micros(200);
     loop {
         if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
             return Ok(Some(status));
         }
-        if started.elapsed() > LIMIT {
+        if started.elapsed() > limit {
             child.kill().and_then(|()| child.wait()).map_err(|e| e.to_string())?;
             return Ok(None);
         }

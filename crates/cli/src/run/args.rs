@@ -32,6 +32,10 @@ pub enum ArgSpec {
     Image(Box<ImageSpec>),
     /// A sampler.
     Sampler(Sampler),
+    /// The queue that kernels enqueue kernels to.
+    Queue,
+    /// A pipe of so many packets of so many bytes.
+    Pipe(u64, u64),
 }
 
 /// What a buffer holds at first.
@@ -135,8 +139,8 @@ fn no_type(ty: &str) -> String {
 }
 
 /// The kinds that are not types of numbers.
-const KINDS: [&str; 10] =
-    ["buf", "zeros", "iota", "rand", "local", "hex", "null", "force", "image", "sampler"];
+const KINDS: [&str; 12] =
+    ["buf", "zeros", "iota", "rand", "local", "hex", "null", "force", "image", "sampler", "queue", "pipe"];
 
 /// Takes `[NAME=][force:]KIND:VALUE` apart: the name, whether it is forced, and the rest.
 fn split(text: &str) -> (Option<&str>, bool, &str) {
@@ -169,6 +173,22 @@ fn whole(file: &str) -> &str {
     }
 }
 
+/// Bytes before a pipe's packets (ROCm's device library, `pipes.h`).
+const PIPE_HEADER: u64 = 128;
+
+/// Reads `PACKETSxBYTES`.
+fn pipe(value: &str, most: u64) -> Result<ArgSpec, String> {
+    let parts = value.split_once('x').and_then(|(n, b)| Some((n.parse().ok()?, b.parse().ok()?)));
+    let Some((packets @ 1.., bytes @ 1..)) = parts else {
+        return Err(format!("pipe:{value}: PACKETSxBYTES is wanted, such as pipe:64x4"));
+    };
+    let fits = |n: u64, b: u64| n.checked_mul(b).is_some_and(|all| all <= most && n <= u32::MAX.into());
+    match fits(packets, bytes) {
+        true => Ok(ArgSpec::Pipe(packets, bytes)),
+        false => Err(format!("pipe:{value}: {packets} packets of {bytes} bytes are too many")),
+    }
+}
+
 impl Arg {
     /// Reads `[NAME=][force:]KIND:VALUE`, and the file of a `buf:`.
     pub fn parse(text: &str, most: u64) -> Result<Arg, String> {
@@ -189,6 +209,7 @@ impl ArgSpec {
         let Some((kind, value)) = text.split_once(':') else {
             return match text {
                 "null" => Ok(ArgSpec::Null),
+                "queue" => Ok(ArgSpec::Queue),
                 "-" => read(text, most),
                 _ if text.parse::<f64>().is_ok() || text.starts_with("0x") || text.starts_with("-0x") => {
                     Ok(ArgSpec::Plain(text.to_owned()))
@@ -208,6 +229,7 @@ impl ArgSpec {
             "buf" => read(value, most),
             "image" => ImageSpec::parse(value, most).map(|spec| ArgSpec::Image(Box::new(spec))),
             "sampler" => image::sampler(value).map(ArgSpec::Sampler),
+            "pipe" => pipe(value, most),
             "zeros" if value.contains(':') => {
                 let (ty, count) = elements(value, "zeros:TYPE:N")?;
                 let data = Data::Zeros((count * ty.size()) as u64);
@@ -285,6 +307,18 @@ impl ArgSpec {
             }
             ArgSpec::Null => Ok((Value::Pointer(0), None)),
             ArgSpec::Local(bytes) => Ok((Value::Local(*bytes), None)),
+            // Null is the default one.
+            ArgSpec::Queue => Ok((Value::Object("queue", 0), None)),
+            ArgSpec::Pipe(packets, bytes) => {
+                let region =
+                    device.memory().allocate_for(narrow, PIPE_HEADER + packets * bytes, Use::Device, name);
+                let region = region.map_err(|e| e.to_string())?;
+                // Where it is read, where it is written, how many packets there are: a size_t each.
+                let width = if narrow { 4 } else { 8 };
+                region.write(2 * width, &packets.to_le_bytes()[..width as usize]);
+                let value = Value::Object("pipe", region.start());
+                Ok((value, Some(Buffer { region, ty: None, wrapping: Wrapping::None, image: None })))
+            }
             ArgSpec::Image(spec) => {
                 let (value, region, placed) = spec.place(device, narrow, name)?;
                 let (ty, wrapping) = (None, Wrapping::None);

@@ -240,10 +240,10 @@ fn what_is_wrong_with_records_is_said() {
 #[test]
 fn faults_of_null_hidden_arguments_name_them() {
     let load = "s_load_dword s6, s[4:5], 0x4";
-    let output = assembly("queue.s", "hidden_default_queue", "f", load);
+    let output = assembly("queue.s", "hidden_multigrid_sync_arg", "f", load);
     let report = text(&output.stderr);
     assert!(report.starts_with("GPU fault: read of 4 bytes at 0x4"), "{report}");
-    assert!(report.ends_with("(only `wavemill exec` has them): hidden_default_queue\n"), "{report}");
+    assert!(report.ends_with("(only `wavemill exec` has them): hidden_multigrid_sync_arg\n"), "{report}");
     let output = assembly("stub.s", "hidden_none", "__printf_alloc", load);
     let report = text(&output.stderr);
     assert!(report.contains("note: the compiler has linked the library's printf"), "{report}");
