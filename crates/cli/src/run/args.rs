@@ -180,12 +180,12 @@ const PIPE_HEADER: u64 = 128;
 fn pipe(value: &str, most: u64) -> Result<ArgSpec, String> {
     let parts = value.split_once('x').and_then(|(n, b)| Some((n.parse().ok()?, b.parse().ok()?)));
     let Some((packets @ 1.., bytes @ 1..)) = parts else {
-        return Err(format!("pipe:{value}: PACKETSxBYTES is wanted, such as pipe:64x4"));
+        return Err("PACKETSxBYTES is wanted, such as pipe:64x4".into());
     };
     let fits = |n: u64, b: u64| n.checked_mul(b).is_some_and(|all| all <= most && n <= u32::MAX.into());
     match fits(packets, bytes) {
         true => Ok(ArgSpec::Pipe(packets, bytes)),
-        false => Err(format!("pipe:{value}: {packets} packets of {bytes} bytes are too many")),
+        false => Err(format!("{packets} packets of {bytes} bytes are too many")),
     }
 }
 
