@@ -4,6 +4,7 @@
 
 mod earlier;
 mod instructions;
+mod known;
 mod opencl;
 mod pocl;
 

@@ -9,7 +9,7 @@ pub use elsewhere::Pocl;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    use crate::bench::opencl::Case;
+    use crate::bench::known::Case;
 
     /// On this host there is none.
     pub enum Pocl {}
@@ -32,7 +32,7 @@ mod elsewhere {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use crate::bench::opencl::{Arg, Case};
+    use crate::bench::known::{Arg, Case};
     use std::ffi::{CStr, CString, c_char, c_void};
     use std::ptr::{null, null_mut};
 
