@@ -165,10 +165,12 @@ pub mod fixed {
     pub const SGPRS: Gpr = Gpr::R12;
     /// The link.
     pub const LINK: Gpr = Gpr::Rbx;
+    /// Where the link has the address of the place that accesses are noted at.
+    pub const PLACE: i32 = 7 * 8;
 }
 
-/// Where the link has the address of the place that accesses are noted at.
-const PLACE_OF_WAVE: Mem = Mem::At(fixed::LINK, std::mem::offset_of!(crate::block::Link, place) as i32);
+/// The address of the place that accesses are noted at.
+const PLACE_OF_WAVE: Mem = Mem::At(fixed::LINK, fixed::PLACE);
 
 /// Where code goes that cannot go on.
 pub struct Exits<'a> {

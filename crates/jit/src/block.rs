@@ -48,6 +48,8 @@ pub struct Link {
     pub windows: [Window; 2 * WINDOWS],
 }
 
+const _: () = assert!(std::mem::offset_of!(Link, place) == fixed::PLACE as usize);
+
 /// A block to compile, with where it is and the bits of MODE that it is compiled for. Code has its address.
 pub struct Source {
     /// The instructions.

@@ -1,8 +1,8 @@
 //! From a run of scalar instructions to instructions on general registers. Words have zeros above them, masks are 0 or 1.
 
 use crate::allocate::{SLOTS, fixed};
+use crate::input::Input;
 use crate::scalar::Scalar;
-use crate::strip::Input;
 use crate::x86::{Alu, Asm, Cond, Gpr, Mem, Rm};
 use wavemill_sem::record::operation::{long, word};
 use wavemill_sem::record::{Node, Operator, Type, Value};

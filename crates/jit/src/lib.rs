@@ -18,6 +18,7 @@ mod block;
 mod engine;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod gpr;
+mod input;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod lower;
 mod scalar;
@@ -29,8 +30,9 @@ mod x86;
 
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub use engine::Jit;
+pub use input::Input;
 pub use scalar::{Scalar, scalar};
-pub use strip::{Input, Setting, Strip, strip};
+pub use strip::{Setting, Strip, strip};
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod elsewhere {

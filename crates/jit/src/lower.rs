@@ -6,9 +6,12 @@
 //! ([`Version::Places`]), which runs first.
 
 mod memory;
+mod nodes;
 
+use self::nodes::{is_word_compare, is_word_compare_op, spreads_nan};
 use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, REGISTERS_ONLY, V};
-use crate::strip::{Input, Strip};
+use crate::input::Input;
+use crate::strip::Strip;
 use crate::x86::{Ins, ins, whole};
 use wavemill_sem::record::operation::{long, word};
 use wavemill_sem::record::{Node, Operator, Type, Value};
@@ -227,15 +230,6 @@ fn rounding(round: Round) -> u8 {
         Round::Up => 2,
         Round::Zero => 3,
     }
-}
-
-/// Whether a node is a float operation that makes a NaN of a NaN.
-fn spreads_nan(node: &Node) -> bool {
-    matches!(
-        node,
-        Node::Word(word::fadd | word::fsub | word::fmul | word::ffma, ..)
-            | Node::Long(long::fadd | long::fsub | long::fmul | long::ffma, ..)
-    )
 }
 
 impl Lowerer<'_> {
@@ -895,12 +889,4 @@ impl Lowerer<'_> {
 
 fn one(v: V) -> Pair {
     [v, NONE]
-}
-
-fn is_word_compare_op(op: word) -> bool {
-    matches!(op, word::eq | word::lt_u | word::lt_i | word::flt | word::feq | word::funord)
-}
-
-fn is_word_compare(node: &Node) -> bool {
-    matches!(node, Node::Word(op, ..) if is_word_compare_op(*op))
 }

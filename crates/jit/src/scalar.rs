@@ -1,7 +1,7 @@
 //! Runs of scalar instructions, written down as one program. A lane is the wave here, and its registers are values until the end
 //! of the run.
 
-use crate::strip::Input;
+use crate::input::Input;
 use wavemill_isa::regs;
 use wavemill_sem::inst::{Inst, Run};
 use wavemill_sem::lanes::{Long, Word};

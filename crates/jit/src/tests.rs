@@ -3,7 +3,8 @@
 use crate::arena::Arena;
 use crate::block::memory::{Around, Window};
 use crate::block::{self, Link, Source};
-use crate::strip::{Input, Strip};
+use crate::input::Input;
+use crate::strip::Strip;
 use crate::x86::Asm;
 use wavemill_isa::target::{Target, processor};
 use wavemill_sem::lanes::{Long, Word};

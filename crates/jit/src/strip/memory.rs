@@ -6,7 +6,8 @@
 //! what it writes to, memory or LDS, is loaded in the strip: what other lanes load before it, they may load later here. One
 //! that stores twice (DS_WRITE2) does both for a lane before it goes to the next. An address that depends on what the strip loads itself is the next strip's.
 
-use super::{Input, Recorder};
+use super::Recorder;
+use crate::input::Input;
 use wavemill_sem::address::Addressing;
 use wavemill_sem::inst::{Inst, Run};
 use wavemill_sem::memory::{Access as What, Extend};

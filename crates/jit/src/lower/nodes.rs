@@ -1,0 +1,23 @@
+//! What kind of node one is.
+
+use wavemill_sem::record::Node;
+use wavemill_sem::record::operation::{long, word};
+
+/// Whether a node is a float operation that makes a NaN of a NaN.
+pub fn spreads_nan(node: &Node) -> bool {
+    matches!(
+        node,
+        Node::Word(word::fadd | word::fsub | word::fmul | word::ffma, ..)
+            | Node::Long(long::fadd | long::fsub | long::fmul | long::ffma, ..)
+    )
+}
+
+/// Whether an operation compares words.
+pub fn is_word_compare_op(op: word) -> bool {
+    matches!(op, word::eq | word::lt_u | word::lt_i | word::flt | word::feq | word::funord)
+}
+
+/// Whether a node does.
+pub fn is_word_compare(node: &Node) -> bool {
+    matches!(node, Node::Word(op, ..) if is_word_compare_op(*op))
+}
