@@ -2,11 +2,10 @@
 
 use crate::abi::*;
 use crate::device::{self, Device};
-use crate::device_queue::OnDevices;
 use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::platform::{Platform, platform};
 use std::ffi::{CString, c_char, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use wavemill_runtime::heap::Gpus;
 
 /// What a program is told about errors in a context.
@@ -22,7 +21,6 @@ pub struct Context {
     properties: Vec<(isize, isize)>,
     notify: Option<(Notify, Data)>,
     destructors: Mutex<Vec<(Destructor, Data)>>,
-    on_devices: Mutex<OnDevices>,
 }
 
 static TABLE: Table<Context> = Table::new();
@@ -78,7 +76,6 @@ impl Context {
             properties,
             notify,
             destructors: Mutex::default(),
-            on_devices: Mutex::default(),
         });
         Ok(made.handle())
     }
@@ -89,11 +86,6 @@ impl Context {
             let text = CString::new(message.replace('\0', " ")).unwrap_or_default();
             notify(text.as_ptr(), std::ptr::null(), 0, *data);
         }
-    }
-
-    /// The queues on its devices.
-    pub fn on_devices(&self) -> MutexGuard<'_, OnDevices> {
-        self.on_devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The GPUs of its devices.

@@ -1,7 +1,6 @@
 //! Devices: the GPUs, and parts of them with some of their compute units.
 
 use crate::abi::*;
-use crate::device_queue;
 use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::platform::{Platform, named_versions, platform, system, version};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -11,6 +10,9 @@ use wavemill_device::image::{MAX_BUFFER, MAX_SIZE, MAX_SLICES, has_images};
 use wavemill_isa::Level;
 use wavemill_runtime::platform::Gpu;
 use wavemill_runtime::signal;
+
+/// So many queues on the device can be there at a time, in one context.
+pub const MOST_DEVICE_QUEUES: usize = 8;
 
 /// `cl_device_id`.
 pub struct Device {
@@ -291,7 +293,7 @@ impl Device {
             0x104e => answer.set(if_queues(3)),
             0x104f => answer.set(if_queues(PREFERRED_BYTES) as u32),
             0x1050 => answer.set(if_queues(MAX_BYTES) as u32),
-            0x1051 => answer.set(if_queues(device_queue::MOST as u64) as u32),
+            0x1051 => answer.set(if_queues(MOST_DEVICE_QUEUES as u64) as u32),
             0x1052 => answer.set(if_queues(MAX_EVENTS) as u32),
             // There are some, and the default one can be replaced.
             0x1070 => answer.set(if_queues(3)),

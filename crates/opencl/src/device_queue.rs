@@ -3,10 +3,10 @@
 
 use crate::abi::*;
 use crate::context::Context;
-use crate::device::Device;
+use crate::device::{Device, MOST_DEVICE_QUEUES};
 use crate::handle::{self, Handle, Object, Slot, Table};
-use crate::queue::Queue;
-use std::sync::{Arc, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use wavemill_console::enqueue::{DeviceQueue, MAX_BYTES, PREFERRED_BYTES};
 
 /// A queue on the device, which programs know as a `cl_command_queue`.
@@ -19,9 +19,13 @@ pub struct OnDevice {
     properties: u64,
     /// As they were given.
     given: Vec<u64>,
+    /// It is the default one of its device in its context.
+    default: AtomicBool,
 }
 
 static TABLE: Table<OnDevice> = Table::new();
+/// All of them, whatever the context.
+static ALL: Mutex<Vec<Weak<OnDevice>>> = Mutex::new(Vec::new());
 
 impl Object for OnDevice {
     const INVALID: Code = Code::INVALID_COMMAND_QUEUE;
@@ -35,26 +39,26 @@ impl Object for OnDevice {
     }
 }
 
-/// So many of them can be on a device at a time.
-pub const MOST: usize = 8;
-
-/// The queues on the devices of a context, and which are the default ones.
-#[derive(Default)]
-pub struct OnDevices {
-    all: Vec<Weak<OnDevice>>,
-    defaults: Vec<Weak<OnDevice>>,
+impl OnDevice {
+    fn is_of(&self, context: &Arc<Context>, device: &Arc<Device>) -> bool {
+        Arc::ptr_eq(&self.context, context) && Arc::ptr_eq(&self.device, device)
+    }
 }
 
-impl OnDevices {
-    /// The default queue of a device.
-    pub fn default_of(&self, device: &Arc<Device>) -> Option<Arc<OnDevice>> {
-        self.defaults.iter().filter_map(Weak::upgrade).find(|q| Arc::ptr_eq(&q.device, device))
-    }
+type All = MutexGuard<'static, Vec<Weak<OnDevice>>>;
 
-    fn set_default(&mut self, queue: &Arc<OnDevice>) {
-        self.defaults.retain(|q| q.upgrade().is_some_and(|q| !Arc::ptr_eq(&q.device, &queue.device)));
-        self.defaults.push(Arc::downgrade(queue));
-    }
+fn all() -> All {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Those of a device in a context.
+fn of_device(all: &All, context: &Arc<Context>, device: &Arc<Device>) -> Vec<Arc<OnDevice>> {
+    all.iter().filter_map(Weak::upgrade).filter(|q| q.is_of(context, device)).collect()
+}
+
+/// The default queue of a device.
+pub fn default_of(context: &Arc<Context>, device: &Arc<Device>) -> Option<Arc<OnDevice>> {
+    of_device(&all(), context, device).into_iter().find(|q| q.default.load(Ordering::SeqCst))
 }
 
 /// What a queue on the device was asked for with.
@@ -69,20 +73,22 @@ pub struct Wanted {
     pub given: Vec<u64>,
 }
 
-/// Makes a queue, or finds the default one.
-pub fn create(context: &Arc<Context>, device: Arc<Device>, wanted: Wanted) -> Result<Handle<Queue>> {
+/// Makes a queue, or finds the default one; its handle's address.
+pub fn create(context: &Arc<Context>, device: Arc<Device>, wanted: Wanted) -> Result<usize> {
     let size = wanted.size.unwrap_or(PREFERRED_BYTES);
     if !device.has_device_queues() || !(1..=MAX_BYTES).contains(&size) {
         return Err(Code::INVALID_QUEUE_PROPERTIES);
     }
-    let mut queues = context.on_devices();
-    if let Some(found) = queues.default_of(&device).filter(|_| wanted.default) {
+    // Let go of after the lock: the last reference may end a context, and that calls the program.
+    let there;
+    let mut all = all();
+    all.retain(|q| q.strong_count() > 0);
+    there = of_device(&all, context, &device);
+    if let Some(found) = there.iter().find(|q| wanted.default && q.default.load(Ordering::SeqCst)) {
         handle::retain(found.handle())?;
-        return Ok(Handle::of(found.handle().address()));
+        return Ok(found.handle().address());
     }
-    queues.all.retain(|q| q.strong_count() > 0);
-    let there = queues.all.iter().filter_map(Weak::upgrade).filter(|q| Arc::ptr_eq(&q.device, &device));
-    if there.count() >= MOST {
+    if there.len() >= MOST_DEVICE_QUEUES {
         return Err(Code::OUT_OF_RESOURCES);
     }
     let memory = DeviceQueue::new(device.gpu.device.memory(), false, size);
@@ -94,28 +100,26 @@ pub fn create(context: &Arc<Context>, device: Arc<Device>, wanted: Wanted) -> Re
         memory: Arc::new(memory),
         properties: wanted.properties,
         given: wanted.given,
+        default: AtomicBool::new(wanted.default),
     });
-    queues.all.push(Arc::downgrade(&made));
-    if wanted.default {
-        queues.set_default(&made);
-    }
-    Ok(Handle::of(made.handle().address()))
+    all.push(Arc::downgrade(&made));
+    Ok(made.handle().address())
 }
 
-/// The queue on the device that a handle is, if it is one.
-pub fn of(queue: Handle<Queue>) -> Option<Arc<OnDevice>> {
-    handle::get(Handle::<OnDevice>::of(queue.address())).ok()
+/// The queue on the device that a handle is, by its address, if it is one.
+pub fn of(address: usize) -> Option<Arc<OnDevice>> {
+    handle::get(Handle::<OnDevice>::of(address)).ok()
 }
 
 /// The queue on the device that a kernel's argument is.
 pub fn argument(address: usize, context: &Arc<Context>) -> Result<Arc<OnDevice>> {
-    let queue = of(Handle::of(address)).ok_or(Code::INVALID_DEVICE_QUEUE)?;
+    let queue = of(address).ok_or(Code::INVALID_DEVICE_QUEUE)?;
     if Arc::ptr_eq(&queue.context, context) { Ok(queue) } else { Err(Code::INVALID_DEVICE_QUEUE) }
 }
 
 /// The handle of a device's default queue; null if it has none.
-pub fn default_handle(context: &Arc<Context>, device: &Arc<Device>) -> Handle<Queue> {
-    context.on_devices().default_of(device).map_or(Handle::NULL, |q| Handle::of(q.handle().address()))
+pub fn default_handle(context: &Arc<Context>, device: &Arc<Device>) -> Handle<OnDevice> {
+    default_of(context, device).map_or(Handle::NULL, |q| q.handle())
 }
 
 /// A fact about a queue on the device.
@@ -132,12 +136,14 @@ pub fn info(queue: &Arc<OnDevice>, name: u32, answer: Answer) -> Result {
     }
 }
 
-/// Makes a queue the default one of its device.
-pub fn set_default(context: &Arc<Context>, device: &Arc<Device>, queue: Handle<Queue>) -> Result {
-    let queue = of(queue).ok_or(Code::INVALID_COMMAND_QUEUE)?;
-    if !Arc::ptr_eq(&queue.context, context) || !Arc::ptr_eq(&queue.device, device) {
-        return Err(Code::INVALID_COMMAND_QUEUE);
-    }
-    context.on_devices().set_default(&queue);
+/// Makes a queue, by its handle's address, the default one of its device.
+pub fn set_default(context: &Arc<Context>, device: &Arc<Device>, address: usize) -> Result {
+    let queue = of(address).filter(|q| q.is_of(context, device)).ok_or(Code::INVALID_COMMAND_QUEUE)?;
+    // As above.
+    let there;
+    let all = all();
+    there = of_device(&all, context, device);
+    there.iter().for_each(|q| q.default.store(false, Ordering::SeqCst));
+    queue.default.store(true, Ordering::SeqCst);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use crate::device::LOCAL_BYTES;
-use crate::device_queue::OnDevice;
+use crate::device_queue::{self, OnDevice};
 use crate::event::{Event, Kind};
 use crate::handle::{self, Handle};
 use crate::kernel::{Arg, Kernel};
@@ -211,7 +211,7 @@ impl Launch {
         if !services::enqueues(&queue.device.gpu.device, &self.kernel)? {
             return Ok((None, Vec::new()));
         }
-        let default = queue.context.on_devices().default_of(&queue.device);
+        let default = device_queue::default_of(&queue.context, &queue.device);
         let given = self.held.1.iter().filter_map(|a| match a {
             Arg::Queue(queue) => Some(queue.clone()),
             _ => None,

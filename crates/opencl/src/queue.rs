@@ -258,14 +258,15 @@ api! {
             given.push(0);
         }
         if on_device {
-            return device_queue::create(&context, device, Wanted { properties: bits, default, size, given });
+            let wanted = Wanted { properties: bits, default, size, given };
+            return device_queue::create(&context, device, wanted).map(Handle::of);
         }
         Queue::create(&context, device, bits, given)
     }
 
     /// One reference more.
     fn clRetainCommandQueue(queue: Handle<Queue>) -> Code {
-        match device_queue::of(queue) {
+        match device_queue::of(queue.address()) {
             Some(queue) => handle::retain(queue.handle()),
             None => handle::retain(queue),
         }
@@ -273,7 +274,7 @@ api! {
 
     /// One reference less; what was enqueued will be done.
     fn clReleaseCommandQueue(queue: Handle<Queue>) -> Code {
-        if let Some(queue) = device_queue::of(queue) {
+        if let Some(queue) = device_queue::of(queue.address()) {
             return handle::release(queue.handle()).map(|_| ());
         }
         handle::get(queue)?.worker.flush();
@@ -289,7 +290,7 @@ api! {
         size: Out<usize>,
     ) -> Code {
         let answer = Answer::new(room, value, size);
-        if let Some(queue) = device_queue::of(queue) {
+        if let Some(queue) = device_queue::of(queue.address()) {
             return device_queue::info(&queue, name, answer);
         }
         let queue = handle::get(queue)?;
@@ -334,7 +335,7 @@ api! {
         if !device.has_device_queues() {
             return Err(Code::INVALID_OPERATION);
         }
-        device_queue::set_default(&context, &device, queue)
+        device_queue::set_default(&context, &device, queue.address())
     }
 
     /// Lets work begin.
