@@ -58,6 +58,8 @@ pub struct Options {
     pub altmacro: bool,
     /// Keys of `.amd_kernel_code_t` that LLVM reads and forgets count, as the ROCm code object format has them.
     pub old_keys: bool,
+    /// Warnings about what assembles and does not work, which LLVM does not have.
+    pub advice: bool,
     /// A line table of the source itself (`-g`), for objects whose source brings none along.
     pub debug_lines: bool,
 }
@@ -79,6 +81,7 @@ impl Options {
             fatal_warnings: false,
             altmacro: false,
             old_keys: false,
+            advice: false,
             debug_lines: false,
         }
     }

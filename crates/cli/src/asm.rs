@@ -141,6 +141,7 @@ fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
     let mut options = Options::new(target);
     options.triple = stated::triple(&id);
     options.old_keys = true;
+    options.advice = true;
     options.os = match id.os() {
         target_id::Os::Hsa => Os::AmdHsa,
         target_id::Os::Pal => Os::AmdPal,

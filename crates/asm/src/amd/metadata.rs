@@ -6,7 +6,7 @@ use crate::options::Os;
 use crate::parser::Parser;
 use crate::source::{Diag, Span};
 use wavemill_object::elf;
-use wavemill_object::metadata::{Error, Location, Value, from_yaml, msgpack, schema, to_yaml, v2};
+use wavemill_object::metadata::{Error, Location, Value, from_yaml, locate, msgpack, schema, to_yaml, v2};
 
 /// The text of a block and where it starts.
 struct Text<'a> {
@@ -71,7 +71,14 @@ fn without_comment(line: &[u8]) -> &[u8] {
 impl Text<'_> {
     /// The place of an error in the source.
     fn locate(&self, error: &Error) -> Span {
-        let Location::Line(line, column) = error.place else { return self.start };
+        let (line, column) = match &error.place {
+            Location::Line(line, column) => (*line, *column),
+            Location::Path(path) => match locate(&self.yaml, path) {
+                Some(place) => place,
+                None => return self.start,
+            },
+            Location::Offset(_) => return self.start,
+        };
         let before: usize = self.lines.iter().take(line - 1).map(|l| l.len()).sum();
         let within = self.lines.get(line - 1).map_or(0, |l| (column - 1).min(l.len()));
         let at = (self.start.start as usize + before + within).min(self.start.end as usize) as u32;

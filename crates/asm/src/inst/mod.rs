@@ -2,8 +2,9 @@
 //!
 //! [`parse`] finds the mnemonic's row, reads operands (`operand`, `register`, `special`) and modifiers (`modifier`)
 //! as the row's operands direct, and hands the line to the encoder of its family (`valu`, `salu`, `memory`, `buffer`,
-//! `image`). What fits no encoding comes back as a `misfit`. Printing is `crate::print`'s.
+//! `image`). What fits no encoding comes back as a `misfit`; `advice` is what fits and does not work. Printing is `crate::print`'s.
 
+mod advice;
 mod buffer;
 mod check;
 mod constant;
@@ -240,7 +241,8 @@ fn surplus(p: &Parser<'_>, row: &Row, level: Level) -> Result<(), Diag> {
 }
 
 fn finish(p: &mut Parser<'_>, line: &mut Line, draft: &Draft, name: &'static str) -> Encoded {
-    if let Some(text) = draft.warning {
+    let advice = if p.options.advice { advice::of(&draft.inst, &p.target) } else { None };
+    if let Some(text) = draft.warning.or(advice) {
         p.warning(line.span, text);
     }
     let mut fixup = None;

@@ -11,7 +11,7 @@ pub mod v2;
 mod yaml_in;
 mod yaml_out;
 
-pub use yaml_in::from_yaml;
+pub use yaml_in::{from_yaml, locate};
 pub use yaml_out::to_yaml;
 
 use std::borrow::Cow;

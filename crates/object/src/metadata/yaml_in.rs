@@ -62,6 +62,70 @@ pub fn from_yaml(text: &str) -> Result<Value<'static>, Error> {
     Err(Error { message: "there is no document".into(), place: Location::Line(1, 1) })
 }
 
+/// Line and column, both from 1, of the node that a [`Location::Path`] names: keys and, in brackets, numbers of elements,
+/// separated by blanks. Where a key is missing, its mapping.
+pub fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
+    let mut wanted: Vec<Step<'_>> = Vec::new();
+    for word in path.strip_prefix("the document").unwrap_or(path).split_whitespace() {
+        let (key, rest) = word.split_at(word.find('[').unwrap_or(word.len()));
+        if !key.is_empty() {
+            wanted.push(Step::Key(key));
+        }
+        for index in rest.split('[').filter_map(|i| i.strip_suffix(']')?.parse().ok()) {
+            wanted.push(Step::Index(index));
+        }
+    }
+    let mut parser = Parser::new_from_str(text);
+    // The containers around the next node, each with how far it is: an element's number, or the key just read.
+    let mut open: Vec<(Option<usize>, Option<String>)> = Vec::new();
+    while let Some(Ok((event, span))) = parser.next_event() {
+        let place = (span.start.line(), span.start.col() + 1);
+        let is_key = matches!(open.last(), Some((None, None)));
+        let starts = matches!(event, Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..));
+        if starts && !is_key {
+            let here = open.iter().zip(&wanted).all(|((index, key), step)| match step {
+                Step::Key(name) => key.as_deref() == Some(*name),
+                Step::Index(n) => *index == Some(*n),
+            });
+            if here && open.len() == wanted.len() {
+                return Some(place);
+            }
+        }
+        match event {
+            Event::Scalar(text, ..) if is_key => {
+                if let Some((_, key)) = open.last_mut() {
+                    *key = Some(text.into_owned());
+                }
+                continue;
+            }
+            Event::SequenceStart(..) => {
+                open.push((Some(0), None));
+                continue;
+            }
+            Event::MappingStart(..) => {
+                open.push((None, None));
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => drop(open.pop()),
+            Event::Scalar(..) => {}
+            _ => continue,
+        }
+        // A node has ended: its container goes on.
+        match open.last_mut() {
+            Some((Some(index), _)) => *index += 1,
+            Some((None, key)) => *key = None,
+            None => return None,
+        }
+    }
+    None
+}
+
+/// A step from a node to one in it.
+enum Step<'p> {
+    Key(&'p str),
+    Index(usize),
+}
+
 /// A container whose end has not been seen.
 enum Open {
     Array(Vec<Value<'static>>),
