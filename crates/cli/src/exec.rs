@@ -35,6 +35,8 @@ clang that is there. Programs that start without `exec` get the same with these 
   WAVEMILL_ENGINE     as --engine
   WAVEMILL_THREADS    as --threads
   WAVEMILL_BOUNDS     as --bounds
+  WAVEMILL_VIOLATIONS as --faults
+  WAVEMILL_CACHES     1: as --caches
   WAVEMILL_JSON       a file that gets a line of JSON for each dispatch
   WAVEMILL_TRACE      as --trace, the list behind the `=`
   WAVEMILL_EVENTS     as --events
@@ -92,6 +94,8 @@ pub struct Exec {
     /// page)
     #[arg(long, value_name = "BOUNDS")]
     bounds: Option<crate::bounds::Kind>,
+    #[command(flatten)]
+    silicon: crate::bounds::Silicon,
     /// Stop the program after so many seconds, with a report of what its kernels were doing
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     timeout: Option<f64>,
@@ -208,6 +212,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     if let Some(bounds) = args.bounds {
         command.env("WAVEMILL_BOUNDS", bounds.name());
     }
+    command.envs(args.silicon.variables());
     if let Some(file) = &args.events {
         command.env("WAVEMILL_EVENTS", emptied(file)?);
     }

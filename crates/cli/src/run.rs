@@ -170,6 +170,8 @@ pub struct Run {
     /// (default: exact). Scalar loads, which compilers widen, may always read on to the end of the page
     #[arg(long, value_name = "BOUNDS")]
     bounds: Option<crate::bounds::Kind>,
+    #[command(flatten)]
+    silicon: crate::bounds::Silicon,
     /// Stop a dispatch after so many seconds
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     timeout: Option<f64>,
@@ -296,6 +298,7 @@ impl Run {
             threads: self.threads.or(line.threads),
             repeat: self.repeat.or(line.repeat),
             bounds: self.bounds.or(line.bounds),
+            silicon: self.silicon.or(line.silicon),
             timeout: self.timeout.or(line.timeout),
             deterministic: self.deterministic || line.deterministic,
             record: self.record,
@@ -458,6 +461,8 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
             None => Bounds::default(),
         },
         engine,
+        violations: run.silicon.violations(),
+        caches: run.silicon.caches,
         ..Options::default()
     };
     let checking = run.checks.prepare()?;

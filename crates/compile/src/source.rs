@@ -4,6 +4,7 @@ use crate::stated;
 use std::path::Path;
 use wavemill_asm::{Options, Os, OutputType, assemble as assemble_text, elf};
 use wavemill_isa::Target;
+use wavemill_object::target_id;
 
 /// Sources are assembled for this when nothing says otherwise.
 pub const DEFAULT_GPU: &str = "gfx90a";
@@ -42,15 +43,23 @@ pub fn assemble(
         (None, None) => Target::named(DEFAULT_GPU).ok_or("no default processor")?,
     };
     let mut triple = String::from("amdgcn-amd-amdhsa");
+    let mut os = Os::AmdHsa;
     if let Some(id) = stated {
         target.xnack = id.xnack.request().or(target.xnack);
         target.sramecc = id.sramecc.request();
         triple = stated::triple(&id);
+        os = match id.os() {
+            target_id::Os::Hsa => Os::AmdHsa,
+            target_id::Os::Pal => Os::AmdPal,
+            target_id::Os::Mesa3d => Os::Mesa3d,
+            target_id::Os::Unknown => Os::Unknown,
+        };
     }
     let mut options = Options::new(target);
     options.triple = triple;
     options.old_keys = true;
-    options.os = Os::AmdHsa;
+    options.advice = true;
+    options.os = os;
     options.output = OutputType::Obj;
     // Faults have lines, too.
     options.debug_lines = true;

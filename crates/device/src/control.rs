@@ -27,6 +27,8 @@ pub struct Control<'a> {
     pub stop: &'a Arc<AtomicBool>,
     /// Compute units that may be used.
     pub units: u32,
+    /// Number of the queue, as HW_ID shows it: five bits.
+    pub queue: u32,
     /// Host threads help dispatches of higher priority first.
     pub priority: u32,
     /// Somebody wants to know the CPU time, which takes longer to measure than a small kernel to run.

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
-use wavemill_wave::{Bounds, Clock, Engine, Global, Watch};
+use wavemill_wave::{Bounds, Clock, Engine, Global, Violations, Watch};
 
 /// How a device shall work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,6 +27,10 @@ pub struct Options {
     pub deterministic: bool,
     /// How exactly accesses are held to allocations.
     pub bounds: Bounds,
+    /// What becomes of memory violations that nobody traps.
+    pub violations: Violations,
+    /// Work-groups have caches of the first level that only instructions keep coherent.
+    pub caches: bool,
     /// What executes waves.
     pub engine: EngineKind,
     /// When dispatches are stopped that still run.
@@ -53,6 +57,8 @@ pub struct Device {
     pool: Pool,
     threads: usize,
     deterministic: bool,
+    violations: Violations,
+    caches: bool,
     deadline: Option<Instant>,
     objects: RwLock<Objects>,
     scratch: Mutex<Vec<Region>>,
@@ -98,6 +104,8 @@ impl Device {
             pool: Pool::new(threads - 1),
             threads,
             deterministic: options.deterministic,
+            violations: options.violations,
+            caches: options.caches,
             deadline: options.deadline,
             objects: RwLock::default(),
             scratch: Mutex::default(),
@@ -165,10 +173,15 @@ impl Device {
 
     /// Loads a code object, or links and loads a relocatable one.
     pub fn load(&self, name: &str, data: Vec<u8>) -> Result<Arc<Loaded>, LoadError> {
-        self.load_with(name, data, &HashMap::new())
+        let loaded = self.load_with(name, data, &HashMap::new())?;
+        if let Err(e) = loaded.resolve(&HashMap::new()) {
+            self.unload(&loaded);
+            return Err(e);
+        }
+        Ok(loaded)
     }
 
-    /// Loads a code object that needs symbols of others.
+    /// Loads a code object that needs symbols of others, some of which may come later ([`Loaded::resolve`]).
     pub fn load_with(
         &self,
         name: &str,
@@ -251,7 +264,12 @@ impl Device {
     /// What waves of a new dispatch are told.
     pub(crate) fn traps(&self) -> Traps {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        self.trap_settings.traps(objects.all.values().any(|o| o.reads_trapsts))
+        self.trap_settings.traps(objects.all.values().any(|o| o.reads_trapsts), self.violations)
+    }
+
+    /// Whether work-groups have caches of the first level.
+    pub(crate) fn caches(&self) -> bool {
+        self.caches
     }
 
     /// Lets somebody hold the waves of dispatches that begin from now on, or nobody.

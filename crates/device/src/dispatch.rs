@@ -100,6 +100,7 @@ impl Device {
         observers: &Observers,
     ) -> Result<Completion, DispatchError> {
         let control = Control {
+            queue: 0,
             stop: &Arc::default(),
             units: self.profile().compute_units,
             priority: NORMAL_PRIORITY,
@@ -134,6 +135,7 @@ impl Device {
         let packet = &packet;
         let mut plan = self.plan(&kernel, packet)?;
         plan.resident = (plan.resident / self.profile().compute_units * control.units).max(1);
+        plan.queue = control.queue;
         let scratch = self.scratch(&mut plan)?;
         plan.user = user_sgprs(
             &kernel,
@@ -303,6 +305,10 @@ impl Device {
             clock: self.clock(),
             level: target.level(),
             traps: self.traps(),
+            caches: self.caches(),
+            units: self.profile().units(),
+            queue: 0,
+            replay: target.xnack == Some(true),
             number: self.next_dispatch(),
             ordered: self.counts_in_order() || kernel.setup.ordered_append,
         })

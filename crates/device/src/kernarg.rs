@@ -163,6 +163,9 @@ pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Re
         Some(_) => place_by_metadata(kernel, values, &mut block)?,
         None => place_by_rule(kernel, values, &mut block)?,
     }
+    if kernel.first_argument >= 36 {
+        place_sizes(hidden, &mut block);
+    }
     let dynamic = block.lds - lds;
     for argument in kernel.args.iter().flatten().filter(|a| a.is_hidden()) {
         let value = hidden.value(&argument.kind, dynamic);
@@ -293,7 +296,7 @@ fn local(block: &mut Block, bytes: u32, align: u32, index: usize) -> Result<u32,
 /// Without metadata: each argument at the next multiple of its size, as C would lay out a structure.
 fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result<(), ArgumentError> {
     let room = block.bytes.len();
-    let mut at = 0usize;
+    let mut at = kernel.first_argument as usize;
     for (i, value) in values.iter().enumerate() {
         let bytes = match value {
             Value::Pointer(p) => p.to_le_bytes().to_vec(),
@@ -314,6 +317,16 @@ fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result
         at += bytes.len();
     }
     Ok(())
+}
+
+/// What kernels for no operating system find in front of their arguments: numbers of work-groups, sizes of the grid and of the
+/// work-group, in three dimensions (LLVM's `SI::KernelInputOffsets`).
+fn place_sizes(h: &Hidden, block: &mut Block) {
+    let groups: [u32; 3] = std::array::from_fn(|d| h.grid[d].div_ceil(h.size[d].max(1)));
+    let words = groups.into_iter().chain(h.grid).chain(h.size);
+    for (i, word) in words.enumerate() {
+        put(&mut block.bytes, 4 * i, &word.to_le_bytes());
+    }
 }
 
 /// An argument in words.

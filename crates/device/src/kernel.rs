@@ -7,7 +7,7 @@ use wavemill_object::descriptor::Descriptor;
 use wavemill_object::kernel_code::KernelCode;
 use wavemill_object::limits::{Limits, MAX_USER_SGPRS};
 use wavemill_object::metadata::kernel::Kernel as Metadata;
-use wavemill_object::read::KernelForm;
+use wavemill_object::read::{KernelForm, Registers};
 use wavemill_wave::{Shape, mode};
 
 /// User SGPRs that the packet processor fills, in their order (AMDGPU guide, "SGPR Register Set Up Order").
@@ -33,6 +33,8 @@ pub enum UserSgpr {
     GridWorkgroupCountY,
     /// Work-groups in Z.
     GridWorkgroupCountZ,
+    /// A dword of the arguments, or null: what PAL calls user data.
+    UserData(Option<u8>),
 }
 
 impl UserSgpr {
@@ -76,6 +78,8 @@ pub struct Setup {
     pub group_bytes: u32,
     /// Scratch bytes of a work-item, as far as known.
     pub private_bytes: u32,
+    /// Bytes of a lane's scratch that lie together before GFX9.
+    pub private_element: u8,
     /// Argument bytes.
     pub kernarg_bytes: u32,
     /// More scratch may be needed: recursion, calls through pointers.
@@ -107,6 +111,7 @@ impl Setup {
         match form {
             KernelForm::Descriptor(d) => Self::from_descriptor(d, target),
             KernelForm::KernelCode(c) => Self::from_kernel_code(c, target),
+            KernelForm::Registers(r) => Self::from_registers(r, target),
         }
     }
 
@@ -142,6 +147,7 @@ impl Setup {
                     .fold(0, |bits, (i, name)| bits | get(name) << (mode::EXCP_EN_SHIFT + i as u32)),
             group_bytes: get("group_segment_fixed_size"),
             private_bytes: get("private_segment_fixed_size"),
+            private_element: 4,
             kernarg_bytes: get("kernarg_size"),
             dynamic_stack: get("uses_dynamic_stack") != 0,
             wave32: get("enable_wavefront_size32") != 0,
@@ -156,6 +162,15 @@ impl Setup {
         }
         let accum = (get("accum_offset") + 1) * 4;
         setup.shape = shape(level, setup.allocated_vgprs, accum);
+        setup
+    }
+
+    /// Registers that a driver sets as they are: there are no other user SGPRs than those that hold user data.
+    fn from_registers(r: &Registers, target: &Target) -> Setup {
+        let mut setup = Self::from_descriptor(&r.descriptor, target);
+        if let Some(data) = &r.user_data {
+            setup.user = data.iter().map(|&entry| UserSgpr::UserData(entry)).collect();
+        }
         setup
     }
 
@@ -186,6 +201,7 @@ impl Setup {
                 | (get("enable_exception") | get("enable_exception_msb") << 7) << mode::EXCP_EN_SHIFT,
             group_bytes: get("workgroup_group_segment_byte_size"),
             private_bytes: get("workitem_private_segment_byte_size"),
+            private_element: private_element(get("private_element_size"), level),
             kernarg_bytes: get("kernarg_segment_byte_size"),
             dynamic_stack: get("is_dynamic_callstack") != 0,
             wave32: get("wavefront_size") == 5,
@@ -235,6 +251,16 @@ fn shape(level: Level, vgprs: u32, accum: u32) -> Shape {
         _ => (vgprs, 0),
     };
     Shape { vgprs: vgprs.min(512) as u16, agprs: agprs.min(512) as u16 }
+}
+
+/// Bytes of a lane's scratch that lie together, from `private_element_size` (ROCm's code object format, "Scratch memory
+/// swizzling"). Assemblers leave 0, which is two bytes, where a kernel has no scratch or nobody has thought of it: a dword.
+fn private_element(code: u32, level: Level) -> u8 {
+    match code {
+        2 if !level.is_gfx9() => 8,
+        3 if !level.is_gfx9() => 16,
+        _ => 4,
+    }
 }
 
 /// A kernel argument.
@@ -287,6 +313,8 @@ pub struct Kernel {
     pub kernarg_bytes: u32,
     /// Alignment of the arguments.
     pub kernarg_align: u32,
+    /// Where arguments begin: behind sizes of the dispatch in kernels for no operating system.
+    pub first_argument: u32,
     /// Its pointers have 32 bits: what it sees must lie below 4 GiB.
     pub narrow: bool,
     /// Kernels enqueue it, programs do not: the variable that tells them where it is.
@@ -314,10 +342,15 @@ impl Kernel {
             max_size: None,
             kernarg_bytes: setup.kernarg_bytes,
             kernarg_align: 16,
+            first_argument: 0,
             narrow: false,
             handle: None,
             setup: setup.clone(),
         };
+        if let KernelForm::Registers(r) = form {
+            kernel.first_argument = r.first_argument;
+            kernel.required_size = r.threads;
+        }
         if let Some(m) = metadata {
             let argument = |a: &wavemill_object::metadata::kernel::Argument<'_>| Argument {
                 name: a.name.as_ref().map(|n| n.to_string()),

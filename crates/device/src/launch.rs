@@ -2,12 +2,13 @@
 //! they start (AMDGPU guide, "Initial Kernel Execution State").
 
 use crate::aql::DispatchPacket;
-use crate::kernel::{Kernel, UserSgpr};
+use crate::kernel::{Kernel, Setup, UserSgpr};
 use crate::traps::Traps;
 use std::sync::Arc;
 use wavemill_isa::Level;
-use wavemill_object::limits::{MAX_USER_SGPRS, WAVE_SIZE};
-use wavemill_wave::{Clock, Wave, WaveId};
+use wavemill_object::limits::{MAX_USER_SGPRS, SIMDS_PER_CU, WAVE_SIZE};
+use wavemill_wave::hwreg::status;
+use wavemill_wave::{Bases, Clock, Wave, WaveId};
 
 /// Scratch is handed to waves in units of this many bytes (COMPUTE_TMPRING_SIZE.WAVESIZE).
 pub const SCRATCH_GRANULE: u64 = 1024;
@@ -33,13 +34,20 @@ impl Scratch {
         (u64::from(per_item) * u64::from(WAVE_SIZE)).next_multiple_of(SCRATCH_GRANULE)
     }
 
+    /// Where offsets in FLAT_SCRATCH count from before GFX9 (SH_HIDDEN_PRIVATE_BASE_VIMID): a multiple of 4 GiB, so that the low
+    /// word of Flat Scratch Init is the lower half of the address ("Flat scratch" in ROCm's code object format), unless the
+    /// scratch goes on beyond the next one.
+    pub fn hidden_base(&self) -> u64 {
+        let low = self.base & 0xffff_ffff;
+        if low + self.len <= 1 << 32 { self.base - low } else { self.base }
+    }
+
     /// The buffer descriptor that addresses scratch: dwords of a wave's lanes lie side by side (swizzled, index
-    /// stride 64, element size 4), and the lane number is added to the index.
-    pub fn descriptor(&self, level: Level) -> [u32; 4] {
+    /// stride 64, elements of so many bytes before GFX9), and the lane number is added to the index.
+    pub fn descriptor(&self, level: Level, element: u8) -> [u32; 4] {
         const SWIZZLE: u32 = 1 << 31;
         const SELECT_XYZW: u32 = 4 | 5 << 3 | 6 << 6 | 7 << 9;
         const UINT: u32 = 4 << 12;
-        const ELEMENT_SIZE_4: u32 = 1 << 19;
         const INDEX_STRIDE_64: u32 = 3 << 21;
         const ADD_TID: u32 = 1 << 23;
         // The largest stride: no offset is beyond it. With ADD_TID, GFX8 and GFX9 take its upper bits from the place
@@ -48,10 +56,61 @@ impl Scratch {
         let mut format = SELECT_XYZW | UINT | INDEX_STRIDE_64 | ADD_TID;
         format |= if level.is_vi_plus() { 15 << 15 } else { 4 << 15 };
         if !level.is_gfx9() {
-            format |= ELEMENT_SIZE_4;
+            // 0 is two bytes, 3 sixteen.
+            format |= (u32::from(element).trailing_zeros() - 1) << 19;
         }
         let records = u32::try_from(self.len).unwrap_or(u32::MAX);
         [self.base as u32, (self.base >> 32) as u32 & 0xffff | stride | SWIZZLE, records, format]
+    }
+}
+
+/// Where a wave runs. Work-groups go to the shader engines in turn, and there to the compute units in turn (what AMD says of
+/// GCN's launches, legacy-rocm-build #1456; any order is allowed); a work-group's waves go to the SIMDs in turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Place {
+    engine: u32,
+    unit: u32,
+    simd: u32,
+    /// Slot of the wave on its SIMD.
+    wave: u32,
+    /// Number of the work-group on its compute unit.
+    group: u32,
+}
+
+impl Place {
+    /// Of wave number `index` of the work-group in a slot, of `waves` waves each.
+    fn of((engines, units): (u32, u32), slot: u32, index: u32, waves: u32) -> Place {
+        let (engines, units) = (engines.max(1), units.max(1));
+        let group = slot / engines / units;
+        let number = group * waves + index;
+        let (engine, unit) = (slot % engines, slot / engines % units);
+        Place { engine, unit, simd: number % SIMDS_PER_CU, wave: number / SIMDS_PER_CU, group }
+    }
+
+    /// HW_ID: wave 3:0, SIMD 5:4, pipe 7:6, CU 11:8, SE from 13 on, work-group 19:16, VMID 23:20, queue 26:24, ME 31:30 (manual
+    /// 3.12). Linux gives compute programs VMIDs from 8 on, and their queues to the first compute engine, ME 1.
+    fn hw_id(&self, queue: u32, level: Level) -> u32 {
+        const VMID: u32 = 8;
+        const COMPUTE_ENGINE: u32 = 1;
+        let engines = (1 << level.se_id_bits()) - 1;
+        self.wave & 15
+            | self.simd << 4
+            | (queue >> 3 & 3) << 6
+            | (self.unit & 15) << 8
+            | (self.engine & engines) << 13
+            | (self.group & 15) << 16
+            | VMID << 20
+            | (queue & 7) << 24
+            | COMPUTE_ENGINE << 30
+    }
+
+    /// Registers and LDS of those before it lie in front of its own.
+    fn bases(&self, setup: &Setup, lds: u32) -> Bases {
+        Bases {
+            vgprs: self.wave * setup.allocated_vgprs,
+            sgprs: self.wave * setup.sgprs,
+            lds: self.group * lds,
+        }
     }
 }
 
@@ -84,6 +143,14 @@ pub struct Plan {
     pub level: Level,
     /// How waves trap.
     pub traps: Traps,
+    /// Work-groups have caches of the first level.
+    pub caches: bool,
+    /// Where work-groups run: shader engines, and compute units of each.
+    pub units: (u32, u32),
+    /// Number of the queue, as HW_ID shows it.
+    pub queue: u32,
+    /// Accesses to pages that come later are replayed (XNACK).
+    pub replay: bool,
     /// Number of the dispatch on its device.
     pub number: u64,
     /// Waves are numbered, because some code object counts in their order or the kernel wants the numbers.
@@ -115,18 +182,23 @@ pub fn user_sgprs(
     let wide = |v: u64| [v as u32, (v >> 32) as u32];
     for u in &kernel.setup.user {
         match u {
-            UserSgpr::PrivateSegmentBuffer => user.extend(scratch.descriptor(level)),
+            UserSgpr::PrivateSegmentBuffer => {
+                user.extend(scratch.descriptor(level, kernel.setup.private_element))
+            }
             UserSgpr::DispatchPtr => user.extend(wide(addresses.packet)),
             UserSgpr::QueuePtr => user.extend(wide(addresses.queue)),
             UserSgpr::KernargSegmentPtr => user.extend(wide(packet.kernarg_address)),
             UserSgpr::DispatchId => user.extend(wide(addresses.dispatch_id)),
-            // GFX9 has the address, older ones an offset (from where the scratch lies, here) and the size.
+            // GFX9 has the address, older ones an offset and the size.
             UserSgpr::FlatScratchInit if level.is_gfx9() => user.extend(wide(scratch.base)),
-            UserSgpr::FlatScratchInit => user.extend([0, scratch.per_item]),
+            UserSgpr::FlatScratchInit => {
+                user.extend([(scratch.base - scratch.hidden_base()) as u32, scratch.per_item]);
+            }
             UserSgpr::PrivateSegmentSize => user.push(scratch.per_item),
             UserSgpr::GridWorkgroupCountX => user.push(groups[0]),
             UserSgpr::GridWorkgroupCountY => user.push(groups[1]),
             UserSgpr::GridWorkgroupCountZ => user.push(groups[2]),
+            UserSgpr::UserData(entry) => user.push(entry.map_or(0, |n| read_kernarg(4 * u32::from(n)))),
         }
     }
     let (count, offset) = kernel.setup.preload;
@@ -184,16 +256,16 @@ impl Plan {
         wave.mode = setup.mode;
         wave.lds_bytes = self.lds;
         wave.scratch_bytes = self.scratch.per_item;
+        wave.scratch_element = setup.private_element;
         wave.clock.clone_from(&self.clock);
         wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
         self.traps.prepare(wave, Self::wave_count(size) > 1);
-        // HW_ID: wave 3:0, SIMD 5:4, CU 11:8, SE from 13 on, work-group 19:16.
-        let engines = (1 << wave.level().se_id_bits()) - 1;
-        wave.hw_id = ((index / 4) & 15)
-            | (index & 3) << 4
-            | (slot & 15) << 8
-            | ((slot >> 4) & engines) << 13
-            | (slot & 15) << 16;
+        let place = Place::of(self.units, slot, index, self.waves);
+        wave.hw_id = place.hw_id(self.queue, wave.level());
+        wave.bases = place.bases(setup, self.lds);
+        if self.replay {
+            wave.status |= status::ALLOW_REPLAY;
+        }
         for (i, &value) in self.user.iter().enumerate() {
             wave.set_sgpr(i as u32, value);
         }
@@ -273,4 +345,38 @@ impl Plan {
 pub fn item_id(size: [u32; 3], flat: u32) -> [u32; 3] {
     let [x, y, _] = size.map(|n| n.max(1));
     [flat % x, flat / x % y, flat / x / y]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Manual 3.12: HW_ID's fields. Work-groups go to the shader engines in turn, then to the compute units
+    /// (legacy-rocm-build #1456); an MI210 has 8 engines with 13 compute units each.
+    #[test]
+    fn hardware_ids_follow_the_launch_order() {
+        let place = |slot, index| Place::of((8, 13), slot, index, 2);
+        let field = |slot, index, low: u32, bits: u32| {
+            place(slot, index).hw_id(0x15, Level::Gfx90a) >> low & ((1 << bits) - 1)
+        };
+        // Slot, wave: SE, CU, work-group of the CU, SIMD, wave of the SIMD.
+        for ((slot, index), want) in [
+            ((0, 0), [0, 0, 0, 0, 0]),
+            ((0, 1), [0, 0, 0, 1, 0]),
+            ((1, 0), [1, 0, 0, 0, 0]),
+            ((8, 0), [0, 1, 0, 0, 0]),
+            ((103, 1), [7, 12, 0, 1, 0]),
+            ((104, 0), [0, 0, 1, 2, 0]),
+            ((104, 1), [0, 0, 1, 3, 0]),
+            ((208, 0), [0, 0, 2, 0, 1]),
+        ] {
+            let seen =
+                [(13, 3), (8, 4), (16, 4), (4, 2), (0, 4)].map(|(low, bits)| field(slot, index, low, bits));
+            assert_eq!(seen, want, "slot {slot}, wave {index}");
+            // SH 0; VMID 8 and ME 1 as Linux has them for compute; pipe 2 and queue 5 of queue 21.
+            let rest =
+                [(12, 1), (20, 4), (30, 2), (6, 2), (24, 3)].map(|(low, bits)| field(slot, index, low, bits));
+            assert_eq!(rest, [0, 8, 1, 2, 5], "slot {slot}, wave {index}");
+        }
+    }
 }

@@ -10,18 +10,21 @@ use crate::memory::{Allocations, Region, Use};
 use crate::scan;
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use wavemill_isa::{Target, target};
 use wavemill_object::elf::{
     self, PF_W, PF_X, PT_LOAD, SHF_EXECINSTR, STB_LOCAL, STB_WEAK, STT_FUNC, STT_OBJECT,
 };
 use wavemill_object::kernel_code;
 use wavemill_object::link::{self, Input};
-use wavemill_object::read::{self, File, Kind, Relocation};
+use wavemill_object::read::{self, File, KernelForm, Kind, Relocation};
 use wavemill_object::target_id::{Setting, TargetId};
 
 const SHN_UNDEF: u32 = elf::SHN_UNDEF as u32;
 const SHN_ABS: u32 = elf::SHN_ABS as u32;
+
+/// Byte of `amd_kernel_code_t` where `runtime_loader_kernel_symbol` is.
+const LOADER_SYMBOL: u64 = 120;
 
 /// Code objects may not span more.
 const MAX_SPAN: u64 = 1 << 32;
@@ -105,9 +108,38 @@ pub struct Loaded {
     /// Its code may have ordered counts: dispatches keep the order of their waves.
     pub counts_in_order: bool,
     region: Region,
+    /// What symbols of others are to be written to.
+    open: Mutex<Vec<Open>>,
+}
+
+/// A relocation against a symbol that nobody has defined yet.
+struct Open {
+    relocation: Relocation,
+    symbol: String,
+    /// Nobody needs to define it.
+    weak: bool,
 }
 
 impl Loaded {
+    /// Writes the addresses of symbols that were not known when it was loaded. The error names one that still is not; weak
+    /// ones are null until somebody defines them.
+    pub fn resolve(&self, externs: &HashMap<String, u64>) -> Result<(), LoadError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = std::mem::take(&mut *open);
+        for one in left {
+            match externs.get(&one.symbol) {
+                Some(&address) => apply(&self.region, self.bias, &one.relocation, address)?,
+                None => open.push(one),
+            }
+        }
+        match open.iter().find(|o| !o.weak) {
+            None => Ok(()),
+            Some(missing) => {
+                refuse(LoadErrorKind::Undefined, format!("nobody defines the symbol {}", missing.symbol))
+            }
+        }
+    }
+
     /// First address and size.
     pub fn extent(&self) -> (u64, u64) {
         (self.region.start(), self.region.len())
@@ -179,7 +211,8 @@ pub fn linked(name: &str, data: Vec<u8>) -> Result<Vec<u8>, LoadError> {
         .or_else(|e| fail(e.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))
 }
 
-/// Loads a code object. `externs` are the addresses of symbols it leaves to others.
+/// Loads a code object. `externs` are the addresses of symbols it leaves to others; those that are not among them stay open
+/// until [`Loaded::resolve`].
 pub fn load(
     memory: &Arc<Allocations>,
     target: &Target,
@@ -196,6 +229,7 @@ pub fn load(
     let (id, theirs) = target_of(&file)?;
     check_target(target, &theirs, &id)?;
     let (region, bias, homes);
+    let mut open = Vec::new();
     if finalized {
         (region, homes) = finalized::load(memory, &file, name, target.level())?;
         bias = region.start();
@@ -204,7 +238,7 @@ pub fn load(
         homes = Vec::new();
         let symbols = file.dynamic_symbols().map_err(broken)?;
         for relocation in file.dynamic_relocations().map_err(broken)? {
-            relocate(&region, bias, &relocation, &symbols, externs)?;
+            open.extend(relocate(&region, bias, relocation, &symbols, externs)?);
         }
     }
     // Symbols of linked files have addresses, others are relative to their sections.
@@ -213,7 +247,7 @@ pub fn load(
         false => symbol.value.wrapping_add(bias),
     };
     let calls = makes_calls(&file, target);
-    let kernels = kernels(&file, &address, target, calls)?;
+    let kernels = kernels(&file, &region, &address, target, calls)?;
     let mut places: Vec<Symbol> = file
         .symbols
         .iter()
@@ -260,6 +294,7 @@ pub fn load(
         reads_trapsts,
         counts_in_order,
         region,
+        open: Mutex::new(open),
         file: Vec::new(),
     };
     drop(file);
@@ -332,20 +367,16 @@ fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Resul
     Ok((region, bias))
 }
 
-/// Applies one dynamic relocation (AMDGPU guide, "Relocation Records").
+/// Applies one dynamic relocation, or returns it when its symbol is not known.
 fn relocate(
     region: &Region,
     bias: u64,
-    r: &Relocation,
+    r: Relocation,
     symbols: &[read::Symbol<'_>],
     externs: &HashMap<String, u64>,
-) -> Result<(), LoadError> {
-    if r.ty == elf::R_AMDGPU_NONE {
-        return Ok(());
-    }
-    let place = r.offset.wrapping_add(bias);
-    let value = if r.ty == elf::R_AMDGPU_RELATIVE64 {
-        bias.wrapping_add_signed(r.addend)
+) -> Result<Option<Open>, LoadError> {
+    let symbol = if matches!(r.ty, elf::R_AMDGPU_RELATIVE64 | elf::R_AMDGPU_NONE) {
+        bias
     } else {
         let Some(symbol) = symbols.get(r.symbol as usize) else {
             return fail(format!(
@@ -353,23 +384,31 @@ fn relocate(
                 r.offset, r.symbol
             ));
         };
-        let address = match symbol.section {
+        match symbol.section {
             SHN_UNDEF if r.symbol == 0 => bias,
             SHN_UNDEF => match externs.get(symbol.name) {
                 Some(&address) => address,
-                None if symbol.binding == STB_WEAK => 0,
                 None => {
-                    return refuse(
-                        LoadErrorKind::Undefined,
-                        format!("nobody defines the symbol {}", symbol.name),
-                    );
+                    let weak = symbol.binding == STB_WEAK;
+                    // Null until somebody defines it.
+                    apply(region, bias, &r, 0)?;
+                    return Ok(Some(Open { relocation: r, symbol: symbol.name.to_owned(), weak }));
                 }
             },
             SHN_ABS => symbol.value,
             _ => symbol.value.wrapping_add(bias),
-        };
-        address.wrapping_add_signed(r.addend)
+        }
     };
+    apply(region, bias, &r, symbol).map(|()| None)
+}
+
+/// Writes what a relocation makes of its symbol's address (AMDGPU guide, "Relocation Records").
+fn apply(region: &Region, bias: u64, r: &Relocation, symbol: u64) -> Result<(), LoadError> {
+    if r.ty == elf::R_AMDGPU_NONE {
+        return Ok(());
+    }
+    let place = r.offset.wrapping_add(bias);
+    let value = symbol.wrapping_add_signed(r.addend);
     let relative = value.wrapping_sub(place);
     let (bits, size) = match r.ty {
         elf::R_AMDGPU_ABS32_LO | elf::R_AMDGPU_ABS32 => (value, 4),
@@ -426,6 +465,7 @@ fn makes_calls(file: &File<'_>, target: &Target) -> bool {
 
 fn kernels(
     file: &File<'_>,
+    region: &Region,
     address: &dyn Fn(&read::Symbol<'_>) -> u64,
     target: &Target,
     calls: bool,
@@ -450,7 +490,14 @@ fn kernels(
         let mut kernel = Kernel::new(k.name, object, entry, &k.form, meta, target);
         kernel.narrow = finalized::is_narrow(file);
         kernel.setup.dynamic_stack |= calls && kernel.setup.private_bytes > 0;
-        kernels.push(Arc::new(kernel));
+        let kernel = Arc::new(kernel);
+        if matches!(k.form, KernelForm::KernelCode(_)) {
+            // "The HSA Runtime loader initializes this field once the code object is loaded" (ROCm's code object format,
+            // amd_kernel_code_t): it refers to what the loader knows about the kernel.
+            let at = object.wrapping_sub(region.start()).wrapping_add(LOADER_SYMBOL);
+            region.write(at, &(Arc::as_ptr(&kernel) as u64).to_le_bytes());
+        }
+        kernels.push(kernel);
     }
     Ok(kernels)
 }

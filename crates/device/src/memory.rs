@@ -343,15 +343,16 @@ impl Allocations {
         self.named.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Makes host memory that the program owns visible to waves. Ranges may overlap one another.
+    /// Makes host memory that the program owns visible to waves. Ranges may overlap one another. It is fine-grained unless
+    /// it is said to be coarse.
     ///
     /// # Safety
     /// As for [`Memory::add`], until [`Allocations::unpin`].
-    pub unsafe fn pin(&self, start: u64, len: u64) -> Result<(), MemoryError> {
+    pub unsafe fn pin(&self, start: u64, len: u64, coarse: bool) -> Result<(), MemoryError> {
         let end = start.checked_add(len).filter(|_| len > 0);
         let end = end.ok_or_else(|| MemoryError(format!("{len} bytes at {start:#x} are no memory")))?;
         let mut pins = self.pins.lock().unwrap_or_else(PoisonError::into_inner);
-        pins.add(start, end);
+        pins.add(start, end, coarse);
         self.show_pins(&mut pins, start, end)
     }
 
@@ -374,9 +375,10 @@ impl Allocations {
             self.withdraw(old);
         }
         let others: Vec<(u64, u64)> = self.memory.ranges().iter().map(|r| (r.start, r.end)).collect();
-        for (from, to) in pins.show(start, end, &others) {
+        for (from, to, coarse) in pins.show(start, end, &others) {
             // SAFETY: only what `pin` was promised to be valid is shown, until the last `unpin` of it.
             unsafe { self.add(from, from, to - from, true, Use::Host, "memory of the program") }?;
+            self.memory.set_fine(from, !coarse);
         }
         Ok(())
     }

@@ -109,6 +109,11 @@ impl Profile {
         Some(target)
     }
 
+    /// Shader engines, and compute units of each.
+    pub fn units(&self) -> (u32, u32) {
+        (self.shader_engines, self.compute_units.div_ceil(self.shader_engines.max(1)))
+    }
+
     /// First-level data cache of a compute unit in KiB.
     pub fn l1(&self) -> u32 {
         16

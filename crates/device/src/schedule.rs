@@ -28,7 +28,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
 use wavemill_wave::{
-    Counters, Engine, Event, Fault, Global, GroupShared, Memory, Observer, Order, Wave, WaveId,
+    Caches, Counters, Engine, Event, Fault, Global, GroupShared, Memory, Observer, Order, Wave, WaveId,
 };
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
@@ -471,7 +471,7 @@ impl Job {
         group.id = plan.group_id(index);
         group.size = plan.group_size(group.id);
         group.shared.lds.clear();
-        group.shared.scratch_base = plan.scratch.base;
+        group.shared.scratch_base = plan.scratch.hidden_base();
         if !Arc::ptr_eq(&group.shared.global, &self.global) {
             group.shared.global = self.global.clone();
         }
@@ -480,8 +480,10 @@ impl Job {
         while group.waves.len() < count as usize {
             group.waves.push(Wave::new(&self.target, plan.kernel.setup.shape));
         }
+        let caches = plan.caches.then(Arc::<Caches>::default);
         for (i, wave) in group.waves.iter_mut().take(count as usize).enumerate() {
             plan.start(wave, group.id, group.size, i as u32, group.slot);
+            wave.caches.clone_from(&caches);
             wave.observer.clone_from(&self.wave_observer);
         }
         self.observers.tell(|o| {
@@ -494,6 +496,14 @@ impl Job {
         group.waits = false;
         group.parked = 0;
         group.host_traps = plan.traps.host.latest().0;
+    }
+
+    /// A work-group is over.
+    fn ended(&self, group: &Group) {
+        if let Some(caches) = group.waves.first().and_then(|w| w.caches.as_deref()) {
+            caches.flush(self.memory.memory());
+        }
+        self.observers.tell(|o| o.group_ended(self.plan.number, group.id));
     }
 
     /// Tells the waves of a trap that the host has asked for.
@@ -645,7 +655,7 @@ impl Job {
                 host.turn_ended();
             }
             if group.is_over() {
-                self.observers.tell(|o| o.group_ended(self.plan.number, group.id));
+                self.ended(group);
                 return Ran::Finished;
             }
             self.release_barrier(group);
@@ -883,7 +893,7 @@ impl Job {
         let free = shared.held.extract_if(.., |g| !g.is_held()).collect::<Vec<_>>();
         for group in free {
             if group.is_over() {
-                self.observers.tell(|o| o.group_ended(self.plan.number, group.id));
+                self.ended(&group);
                 shared.spare.push(group);
             } else {
                 shared.parked.push_back(group);

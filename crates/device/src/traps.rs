@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_wave::hwreg::status;
-use wavemill_wave::{Watch, Wave};
+use wavemill_wave::{Violations, Watch, Wave};
 
 /// Ids of S_TRAP that are for a debugger (AMDGPU guide, "Trap Handler ABI"): debugtrap with and without an argument, a
 /// breakpoint, and those that are reserved for it.
@@ -54,6 +54,7 @@ pub struct Traps {
     watches: Option<Box<[Option<Watch>; 4]>>,
     /// Some code object reads TRAPSTS.
     gather: bool,
+    violations: Violations,
     pub(crate) host: Arc<HostTraps>,
 }
 
@@ -65,6 +66,7 @@ impl Traps {
         }
         wave.watches.clone_from(&self.watches);
         wave.gather_exceptions = self.gather;
+        wave.violations = self.violations;
         if in_group {
             wave.status |= status::IN_TG;
         }
@@ -95,8 +97,9 @@ impl Settings {
     }
 
     /// What waves of a new dispatch are told; `gather` when some code object reads TRAPSTS.
-    pub(crate) fn traps(&self, gather: bool) -> Traps {
+    pub(crate) fn traps(&self, gather: bool, violations: Violations) -> Traps {
         let current = self.lock().clone();
-        Traps { handler: current.handler, watches: current.watches, gather, host: self.host.clone() }
+        let Current { handler, watches } = current;
+        Traps { handler, watches, gather, violations, host: self.host.clone() }
     }
 }

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::mem::ManuallyDrop;
 use std::os::fd::FromRawFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wavemill_device::LoadErrorKind;
+use wavemill_device::{LoadError, LoadErrorKind};
 use wavemill_runtime::executable::Executable;
 
 impl Program {
@@ -18,7 +18,7 @@ impl Program {
     /// The executable, which must not be frozen yet.
     fn open(&self) -> Result<MutexGuard<'_, Executable>> {
         let executable = self.lock();
-        if executable.frozen { Err(Status::ERROR_FROZEN_EXECUTABLE) } else { Ok(executable) }
+        if executable.is_frozen() { Err(Status::ERROR_FROZEN_EXECUTABLE) } else { Ok(executable) }
     }
 }
 
@@ -63,10 +63,20 @@ fn create(profile: u32, rounding: u32, frozen: bool, to: Out<ExecutableHandle>) 
     if profile > 1 || rounding > 2 {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }
-    let mut executable = Executable::default();
-    executable.frozen = frozen;
+    let executable = if frozen { Executable::frozen() } else { Executable::default() };
     let program = Program { executable: Mutex::new(executable), profile, rounding };
     to.set(ExecutableHandle(runtime.executables.insert(Arc::new(program))))
+}
+
+/// The status of what cannot be loaded. It does not say why, and most programs show nothing else: the words are shown here.
+fn refusal(e: LoadError) -> Status {
+    wavemill_device::terminal::message(format_args!("a code object cannot be loaded: {e}"));
+    match e.kind {
+        LoadErrorKind::Undefined => Status::ERROR_VARIABLE_UNDEFINED,
+        LoadErrorKind::Target => Status::ERROR_INCOMPATIBLE_ARGUMENTS,
+        LoadErrorKind::Memory => Status::ERROR_OUT_OF_RESOURCES,
+        LoadErrorKind::File => Status::ERROR_INVALID_CODE_OBJECT,
+    }
 }
 
 /// Loads a code object; returns the number of the part it becomes.
@@ -76,16 +86,7 @@ fn load(runtime: &Runtime, handle: ExecutableHandle, agent: Agent, source: &Sour
     let mut executable = program.open()?;
     let name = format!("code object {:#x}", source.address);
     let place = (source.address, source.bytes.len() as u64);
-    executable.load(gpu, &name, &source.bytes, place).map_err(|e| {
-        // The status does not say why; most programs show nothing else.
-        wavemill_device::terminal::message(format_args!("a code object cannot be loaded: {e}"));
-        match e.kind {
-            LoadErrorKind::Undefined => Status::ERROR_VARIABLE_UNDEFINED,
-            LoadErrorKind::Target => Status::ERROR_INCOMPATIBLE_ARGUMENTS,
-            LoadErrorKind::Memory => Status::ERROR_OUT_OF_RESOURCES,
-            LoadErrorKind::File => Status::ERROR_INVALID_CODE_OBJECT,
-        }
-    })?;
+    executable.load(gpu, &name, &source.bytes, place).map_err(refusal)?;
     Ok(executable.parts.len() - 1)
 }
 
@@ -250,8 +251,7 @@ api! {
     fn hsa_executable_freeze(executable: ExecutableHandle, options: Text) -> Status {
         let _ = options;
         let program = runtime()?.executable(executable)?;
-        program.open()?.frozen = true;
-        Ok(())
+        program.open()?.freeze().map_err(refusal)
     }
 
     /// A fact about an executable.
@@ -260,7 +260,7 @@ api! {
         let value = value.check()?;
         match attribute {
             1 => value.set(program.profile),
-            2 => value.set(u32::from(program.lock().frozen)),
+            2 => value.set(u32::from(program.lock().is_frozen())),
             3 => value.set(program.rounding),
             _ => Err(Status::ERROR_INVALID_ARGUMENT),
         }

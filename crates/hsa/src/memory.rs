@@ -67,7 +67,7 @@ api! {
         maps::access(address, end).ok_or(Status::ERROR_INVALID_ARGUMENT)?;
         for gpu in runtime.system.gpus() {
             // SAFETY: the program promises to keep the memory until it deregisters it.
-            let done = unsafe { gpu.device.memory().pin(address, size as u64) };
+            let done = unsafe { gpu.device.memory().pin(address, size as u64, false) };
             done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?;
         }
         Ok(())

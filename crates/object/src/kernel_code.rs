@@ -197,6 +197,11 @@ impl KernelCode {
         code
     }
 
+    /// What the finalizer took as given, 128 bytes that only it knows.
+    pub fn control_directive(&self) -> &[u8] {
+        &self.0[128..]
+    }
+
     /// Takes the first 256 bytes of `bytes`.
     pub fn read(bytes: &[u8]) -> Option<KernelCode> {
         bytes.get(..SIZE)?.try_into().ok().map(KernelCode)

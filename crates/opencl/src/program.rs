@@ -77,7 +77,7 @@ impl Loaded {
         let mut executable = Executable::default();
         let source = (binary.as_ptr() as u64, binary.len() as u64);
         executable.load(&device.gpu, "the program", binary, source).map_err(|e| e.to_string())?;
-        executable.frozen = true;
+        executable.freeze().map_err(|e| e.to_string())?;
         let code = Loaded { executable, gpu: device.gpu.index, kernels, uniform };
         let narrow = code.loaded().any(|k| k.narrow);
         match narrow {

@@ -64,19 +64,27 @@ pub struct Pool {
     pub size: u64,
 }
 
+/// Flags of the host's pools, by number.
+const HOST_POOLS: [u32; 3] = [flag::FINE, flag::KERNARG | flag::FINE, flag::COARSE];
+/// Flags of a GPU's pools of global memory, by number.
+const GPU_POOLS: [u32; 2] = [flag::COARSE, flag::FINE];
+
+/// Whether a pool has fine-grained memory: of the host (agent 0) or of a GPU.
+pub fn is_fine(agent: usize, pool: usize) -> bool {
+    let flags = if agent == 0 { HOST_POOLS.get(pool) } else { GPU_POOLS.get(pool) };
+    flags.is_some_and(|f| f & flag::FINE != 0)
+}
+
 /// The host's pools.
 pub fn host_pools() -> Vec<Pool> {
-    let flags = [flag::FINE, flag::KERNARG | flag::FINE, flag::COARSE];
-    flags.map(|flags| Pool { segment: segment::GLOBAL, flags, size: host().memory }).to_vec()
+    HOST_POOLS.map(|flags| Pool { segment: segment::GLOBAL, flags, size: host().memory }).to_vec()
 }
 
 /// A GPU's pools.
 pub fn gpu_pools(profile: &Profile) -> Vec<Pool> {
     let size = profile.memory << 20;
     let lds = profile.target().map_or(0, |t| Limits::of(t.cpu).lds_bytes);
-    vec![
-        Pool { segment: segment::GLOBAL, flags: flag::COARSE, size },
-        Pool { segment: segment::GLOBAL, flags: flag::FINE, size },
-        Pool { segment: segment::GROUP, flags: 0, size: lds.into() },
-    ]
+    let mut pools = GPU_POOLS.map(|flags| Pool { segment: segment::GLOBAL, flags, size }).to_vec();
+    pools.push(Pool { segment: segment::GROUP, flags: 0, size: lds.into() });
+    pools
 }

@@ -18,7 +18,7 @@ use wavemill_device::record::{Log, Mismatch};
 use wavemill_device::terminal::message;
 use wavemill_device::trace::{Filter, Trace};
 use wavemill_device::{EngineKind, Options, Profile};
-use wavemill_wave::Bounds;
+use wavemill_wave::{Bounds, Violations};
 
 /// What the environment asks for (`wavemill exec --help` documents the variables).
 pub fn setup() -> Result<Setup, String> {
@@ -46,6 +46,11 @@ pub fn setup() -> Result<Setup, String> {
         Some("exact") => Bounds::Exact,
         Some(other) => return Err(format!("WAVEMILL_BOUNDS={other}: exact or page is wanted")),
     };
+    let violations = match var("WAVEMILL_VIOLATIONS").as_deref() {
+        None | Some("report") => Violations::Report,
+        Some("architectural") => Violations::Architectural,
+        Some(other) => return Err(format!("WAVEMILL_VIOLATIONS={other}: report or architectural is wanted")),
+    };
     let log = match (var("WAVEMILL_RECORD"), var("WAVEMILL_REPLAY")) {
         (Some(_), Some(_)) => {
             return Err("WAVEMILL_RECORD and WAVEMILL_REPLAY: a run is one or the other".into());
@@ -64,6 +69,8 @@ pub fn setup() -> Result<Setup, String> {
             engine,
             deadline: deadline()?,
             bounds,
+            violations,
+            caches: var("WAVEMILL_CACHES").is_some(),
             deterministic: log.is_some() || var("WAVEMILL_DETERMINISTIC").is_some(),
         },
         engine: Box::new(move |target| engine.make(target)),

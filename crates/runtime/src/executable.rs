@@ -48,7 +48,7 @@ pub struct Part {
 #[derive(Default)]
 pub struct Executable {
     /// No more can be loaded or defined.
-    pub frozen: bool,
+    frozen: bool,
     /// The code objects.
     pub parts: Vec<Part>,
     /// The symbols.
@@ -85,7 +85,40 @@ impl Executable {
         true
     }
 
-    /// Loads a code object.
+    /// One that is frozen already, and empty.
+    pub fn frozen() -> Executable {
+        let mut executable = Executable::default();
+        executable.frozen = true;
+        executable
+    }
+
+    /// Whether no more can be loaded or defined.
+    pub fn is_frozen(&self) -> bool {
+        self.frozen
+    }
+
+    /// Ends loading: symbols that code objects left to others get the addresses of those that were loaded after them. When
+    /// nobody has defined one, it stays as it was, and the error names it.
+    pub fn freeze(&mut self) -> Result<(), LoadError> {
+        for part in &self.parts {
+            part.object.resolve(&self.externs(part.gpu.index))?;
+        }
+        self.frozen = true;
+        Ok(())
+    }
+
+    /// What code objects on a GPU may use of the program and of one another; whoever came first defines a symbol.
+    fn externs(&self, gpu: usize) -> HashMap<String, u64> {
+        let defined = self.defined.iter().filter(|((of, _), _)| of.is_none_or(|g| g == gpu));
+        let mut externs: HashMap<String, u64> = defined.map(|((_, name), &a)| (name.clone(), a)).collect();
+        for part in self.parts.iter().filter(|p| p.gpu.index == gpu) {
+            let global = part.object.symbols.iter().filter(|s| s.global);
+            global.for_each(|s| _ = externs.entry(s.name.clone()).or_insert(s.address));
+        }
+        externs
+    }
+
+    /// Loads a code object. What it leaves to others may be loaded later, before [`Executable::freeze`].
     pub fn load(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -93,14 +126,7 @@ impl Executable {
         data: &[u8],
         source: (u64, u64),
     ) -> Result<(), LoadError> {
-        let externs = self.defined.iter().filter(|((of, _), _)| of.is_none_or(|g| g == gpu.index));
-        let mut externs: HashMap<String, u64> = externs.map(|((_, name), &a)| (name.clone(), a)).collect();
-        // What code objects that were loaded before have, too.
-        for part in self.parts.iter().filter(|p| p.gpu.index == gpu.index) {
-            let global = part.object.symbols.iter().filter(|s| s.global);
-            global.for_each(|s| _ = externs.entry(s.name.clone()).or_insert(s.address));
-        }
-        let object = gpu.device.load_with(name, data.to_vec(), &externs)?;
+        let object = gpu.device.load_with(name, data.to_vec(), &self.externs(gpu.index))?;
         for kernel in &object.kernels {
             let suffix = if object.version >= 3 { ".kd" } else { "" };
             self.add(ExecutableSymbol {

@@ -2,7 +2,7 @@
 //! program itself that it has locked.
 
 use crate::observe::{HostEvent, observed, tell};
-use crate::{ipc, maps};
+use crate::{agent, ipc, maps};
 
 pub use crate::observe::Origin;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,6 +71,8 @@ struct Block {
     locks: u32,
     /// GPUs may write it.
     writable: bool,
+    /// It is fine-grained.
+    fine: bool,
 }
 
 /// What is behind a block's addresses.
@@ -152,8 +154,9 @@ impl Heap {
         let (start, len) = (map.start(), map.len() as u64);
         let name = format!("allocation {}", self.count.fetch_add(1, Ordering::Relaxed));
         let info = Info { start, host: start, len, origin, gpus: Gpus::default(), user_data: 0 };
-        let mut block =
-            Block { info, usage, name, backing: Backing::Mapped(map, None), locks: 0, writable: true };
+        let fine = matches!(origin, Origin::Pool(agent, pool) if agent::is_fine(agent, pool));
+        let backing = Backing::Mapped(map, None);
+        let mut block = Block { info, usage, name, backing, locks: 0, writable: true, fine };
         if let Err(e) = self.show(&mut block, gpus) {
             self.hide(&mut block, Gpus(!0));
             return Err(e);
@@ -191,6 +194,7 @@ impl Heap {
                 // no wave runs. Host code accesses it through raw pointers only.
                 unsafe { gpu.register(start, len, true, block.usage, &block.name) }?;
             }
+            gpu.memory().set_fine(start, block.fine);
             block.info.gpus = block.info.gpus.with(Gpus::one(i));
         }
         Ok(())
@@ -247,6 +251,15 @@ impl Heap {
     /// # Safety
     /// The memory must stay valid until it is unlocked.
     pub unsafe fn lock(&self, host: u64, len: u64, gpus: Gpus) -> Result<u64, MemoryError> {
+        // SAFETY: promised by the caller.
+        unsafe { self.lock_as(host, len, gpus, true) }
+    }
+
+    /// The same for memory that is fine-grained or not. Whoever locks it first decides.
+    ///
+    /// # Safety
+    /// As for [`Heap::lock`].
+    pub unsafe fn lock_as(&self, host: u64, len: u64, gpus: Gpus, fine: bool) -> Result<u64, MemoryError> {
         let end = host.checked_add(len).filter(|_| len > 0);
         let end = end.ok_or_else(|| MemoryError(format!("{len} bytes at {host:#x} are no memory")))?;
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
@@ -273,7 +286,7 @@ impl Heap {
         let info = Info { start, host, len, origin: Origin::Locked, gpus: Gpus::default(), user_data: 0 };
         let name = format!("memory of the program at {host:#x}");
         let backing = Backing::Reserved(map);
-        let mut block = Block { info, usage: Use::Host, name, backing, locks: 1, writable };
+        let mut block = Block { info, usage: Use::Host, name, backing, locks: 1, writable, fine };
         self.show(&mut block, gpus)?;
         blocks.insert(start, block);
         self.locked().insert((host, start));

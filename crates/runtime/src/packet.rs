@@ -188,6 +188,7 @@ fn dispatch(context: &Context<'_>, bytes: &[u8; PACKET_SIZE], address: u64, inde
     let control = Control {
         stop: context.stop,
         units: context.units,
+        queue: queue.id() as u32 & 31,
         priority: context.priority,
         slow: Some(context.slow),
         observers: context.observers,

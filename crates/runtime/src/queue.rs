@@ -176,7 +176,7 @@ impl QueueRef {
     /// Notes where a dispatch's scratch is, for whoever looks at the queue.
     pub(crate) fn set_scratch(self, scratch: &Scratch, level: Level) {
         let put = |at: u64, value: u32| self.half(at).store(value, Ordering::Relaxed);
-        let descriptor = scratch.descriptor(level);
+        let descriptor = scratch.descriptor(level, 4);
         for (at, value) in (QueueImage::SCRATCH..).step_by(4).zip(descriptor) {
             put(at, value);
         }

@@ -17,6 +17,13 @@ pub struct Attributes {
     pub values: [Option<u64>; 8],
 }
 
+impl Attributes {
+    /// Whether the program wants it coarse-grained (`HSA_AMD_SVM_GLOBAL_FLAG_COARSE_GRAINED`).
+    fn coarse(&self) -> bool {
+        self.values[0] == Some(1)
+    }
+}
+
 struct Piece {
     end: u64,
     attributes: Attributes,
@@ -58,7 +65,7 @@ impl Svm {
         for (&s, piece) in self.pieces.range_mut(start..end) {
             let old = piece.attributes;
             change(&mut piece.attributes);
-            show(gpus, s, piece.end, old.accessible, piece.attributes.accessible)?;
+            show(gpus, s, piece.end, &old, &piece.attributes)?;
         }
         Ok(())
     }
@@ -85,23 +92,33 @@ impl Svm {
         let (end, attributes) = (piece.end, piece.attributes);
         piece.end = at;
         self.pieces.insert(at, Piece { end, attributes });
-        let seen_by = attributes.accessible;
-        show(gpus, start, at, Gpus::default(), seen_by)?;
-        show(gpus, at, end, Gpus::default(), seen_by)?;
-        show(gpus, start, end, seen_by, Gpus::default())
+        let nobody = Attributes::default();
+        show(gpus, start, at, &nobody, &attributes)?;
+        show(gpus, at, end, &nobody, &attributes)?;
+        show(gpus, start, end, &attributes, &nobody)
     }
 }
 
 /// Changes which GPUs see a range.
-fn show(gpus: &[Arc<Gpu>], start: u64, end: u64, old: Gpus, new: Gpus) -> Result<(), MemoryError> {
+fn show(
+    gpus: &[Arc<Gpu>],
+    start: u64,
+    end: u64,
+    old: &Attributes,
+    new: &Attributes,
+) -> Result<(), MemoryError> {
     for gpu in gpus {
         let memory = gpu.device.memory();
-        match (old.contains(gpu.index), new.contains(gpu.index)) {
+        let mut seen = old.accessible.contains(gpu.index);
+        if seen && old.coarse() != new.coarse() {
+            seen = !memory.unpin(start, end - start);
+        }
+        match (seen, new.accessible.contains(gpu.index)) {
             // Programs unmap such memory without a word, and the addresses come back as an allocation, then as memory with
             // attributes again: GPUs have lost sight of it.
             (seen, true) if !(seen && memory.is_pinned(start, end - start)) => {
                 // SAFETY: whoever set the attributes has promised that the memory stays valid.
-                unsafe { memory.pin(start, end - start) }?
+                unsafe { memory.pin(start, end - start, new.coarse()) }?
             }
             (true, false) => drop(memory.unpin(start, end - start)),
             _ => {}

@@ -1,6 +1,7 @@
 //! Virtual memory that a program puts together itself (`hsa_amd_vmem_*`): ranges of addresses, memory without addresses, and
 //! mappings of the one in the other, with the access of each agent.
 
+use crate::agent;
 use crate::heap::Gpus;
 use crate::ipc::{self, Content};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
@@ -281,6 +282,8 @@ impl Vmem {
                 // SAFETY: the mapping lives until `unmap`, which withdraws it first.
                 let shown = unsafe { gpu.register(start, len, access.write, Use::Device, "virtual memory") };
                 shown.map_err(|_| VmemError::Exhausted)?;
+                let (agent, pool) = mapped.memory.pool;
+                gpu.memory().set_fine(start, agent::is_fine(agent, pool));
             }
         }
         Ok(())

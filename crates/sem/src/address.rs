@@ -171,6 +171,12 @@ pub fn swizzled<W: Word>(base: W::Long, offset: W, lane: W) -> W::Long {
     base + dwords + (lane.shl(w(2)) + (offset & w(3))).zext()
 }
 
+/// The same where so many bytes of a lane lie together (SH_STATIC_MEM_CONFIG.ELEMENT_SIZE before GFX9): 2, 4, 8 or 16.
+pub fn swizzled_by(base: u64, offset: u32, lane: u32, element: u32) -> u64 {
+    let within = offset & (element - 1);
+    base.wrapping_add(u64::from(offset - within) << 6).wrapping_add(u64::from(lane * element + within))
+}
+
 /// MUBUF's 64-bit addresses of GFX6 and GFX7: only the resource's base counts. Addresses have 48 bits; compilers put
 /// negative offsets into the base.
 #[inline(always)]

@@ -2,6 +2,7 @@
 
 use crate::mode::{FloatMode, Mode};
 use crate::soft::{self, F16, F32, F64, Format, Round};
+use wavemill_isa::Level;
 
 /// What does the operation: they treat denormals differently (manual 9.5.2, table 43). Both round to nearest.
 #[derive(Clone, Copy, Debug)]
@@ -82,6 +83,19 @@ fn add(format: Format, a: u64, b: u64) -> u64 {
 }
 
 impl Atomic {
+    /// Whether it calculates with or compares floats.
+    pub const fn is_float(self) -> bool {
+        use Atomic::{AddF, CmpSwapF, MaxF, MinF, PkAddF16};
+        matches!(self, CmpSwapF | MinF | MaxF | AddF | PkAddF16)
+    }
+
+    /// Whether it is lost on fine-grained memory, which the L2 cache of MI200 does not hold: memory stays as it is, and the
+    /// instruction returns 0. HIP's tests demand it (`AtomicAdd_withunsafeflag.cc`: a cell of 5 stays 5, and 0 comes back),
+    /// ROCm's table of atomic operations and Frontier's user guide warn of it.
+    pub fn is_lost_on_fine_grained(self, level: Level) -> bool {
+        level == Level::Gfx90a && self.is_float()
+    }
+
     /// Whether the instruction carries a second datum.
     pub const fn has_second(self) -> bool {
         matches!(self, Atomic::CmpSwap | Atomic::CmpSwapF | Atomic::MaskOr | Atomic::Wrap)

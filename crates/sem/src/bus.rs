@@ -199,6 +199,10 @@ pub trait Bus: State {
     fn refuse(&mut self, at: At, bytes: u8, kind: Kind, fault: FaultKind) -> FaultKind;
     /// Caches are told to forget or to write what they have.
     fn cache(&mut self, space: Space, kind: Kind);
+    /// BUFFER_WBINVL1 and its kin: the vector cache of the first level, if there is one, forgets what it has.
+    fn drop_vector_lines(&mut self) {}
+    /// S_DCACHE_DISCARD: so many lines of the scalar cache, if there is one, need not be written.
+    fn discard(&mut self, _address: u64, _lines: u8) {}
     /// S_WAITCNT: what the wave has stored is in memory before it goes on, and what it will load is loaded after.
     fn wait(&mut self);
     /// Bytes of LDS that the work-group has.

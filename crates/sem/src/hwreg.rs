@@ -126,6 +126,8 @@ pub mod status {
     pub const PERF_EN: u32 = 1 << 19;
     pub const DEBUG_USER: u32 = 1 << 20;
     pub const DEBUG_SYS: u32 = 1 << 21;
+    /// Accesses to pages that come later are replayed (XNACK).
+    pub const ALLOW_REPLAY: u32 = 1 << 22;
     /// Bits that follow from other state and are put in when the register is read.
     pub const DERIVED: u32 = SCC | EXECZ | VCCZ | VALID;
 }
@@ -169,6 +171,8 @@ pub mod mode {
     pub const DENORM64_SHIFT: u32 = 6;
     pub const DX10_CLAMP: u32 = 1 << 8;
     pub const IEEE: u32 = 1 << 9;
+    /// A texture access had its level of detail clamped; it stays set.
+    pub const LOD_CLAMPED: u32 = 1 << 10;
     /// A trap after every instruction.
     pub const DEBUG: u32 = 1 << 11;
     /// Where the enables of [`super::trapsts::EXCP`]'s exceptions are.

@@ -10,7 +10,7 @@
 //! and all slices of a level together.
 
 use crate::format::{Format, Swizzle};
-use crate::tiling::Tiling;
+use crate::tiling::{self, Tiling};
 use wavemill_isa::Level;
 
 /// The kinds of images.
@@ -53,8 +53,10 @@ impl Kind {
 pub enum Problem {
     /// The type is that of a buffer, or reserved.
     NotAnImage,
-    /// Tiled or swizzled memory, whose layout is not known.
-    Tiled,
+    /// Tiled or swizzled memory, whose layout is not known: the mode, where it has a name.
+    Tiled(Option<&'static str>),
+    /// A tiling that is known, but not for images of this kind.
+    TiledKind,
     /// Multisampled: such images are never linear.
     Multisampled,
     /// Compressed with metadata (DCC).
@@ -74,13 +76,19 @@ impl Problem {
     pub const fn text(self) -> &'static str {
         match self {
             Problem::NotAnImage => "a resource that is not an image",
-            Problem::Tiled => "a tiled image whose layout is not known (linear ones and simple tilings work)",
-            Problem::Multisampled => "a multisampled image, whose layout is not documented",
-            Problem::Compressed => "an image compressed with metadata",
+            Problem::Tiled(Some(mode)) => mode,
+            Problem::Tiled(None) => {
+                "a tiled image whose layout is not known (linear ones and simple tilings work)"
+            }
+            Problem::TiledKind => {
+                "a tiled image with levels or of a kind whose layout is not known in its tiling"
+            }
+            Problem::Multisampled => "a multisampled image (MSAA), whose layout is not documented",
+            Problem::Compressed => "an image compressed with metadata (DCC)",
             Problem::Format => "an image whose data and number format are not a known pair",
             Problem::AtomicSize => "an atomic on an image whose texels are not of its size",
             Problem::ReadOnly => "a store to an image of compressed texels",
-            Problem::BorderTable => "a sampler with a border color from a table",
+            Problem::BorderTable => "a sampler with a border color from a table (BORDER_COLOR_PTR)",
         }
     }
 }
@@ -90,7 +98,8 @@ impl Problem {
 enum Placement {
     Linear,
     Tiled(Tiling),
-    Unknown,
+    /// The mode, where it has a name.
+    Unknown(Option<&'static str>),
 }
 
 /// An image resource descriptor.
@@ -180,7 +189,10 @@ impl Image {
             placement: match field(3, 20, 5) {
                 0 if gfx9 => Placement::Linear,
                 8 if !gfx9 => Placement::Linear,
-                mode => Tiling::new(mode, level).map_or(Placement::Unknown, Placement::Tiled),
+                mode => match Tiling::new(mode, level) {
+                    Some(tiling) => Placement::Tiled(tiling),
+                    None => Placement::Unknown(tiling::refused(mode, level)),
+                },
             },
             compressed: level.is_vi_plus() && field(6, 21, 1) != 0,
         }))
@@ -191,15 +203,15 @@ impl Image {
         if self.kind.is_multisampled() {
             return Err(Problem::Multisampled);
         }
-        if self.placement == Placement::Unknown {
-            return Err(Problem::Tiled);
+        if let Placement::Unknown(mode) = self.placement {
+            return Err(Problem::Tiled(mode));
         }
         if self.compressed {
             return Err(Problem::Compressed);
         }
         let format = self.format.ok_or(Problem::Format)?;
         match self.placement {
-            Placement::Tiled(t) if !self.can_be(t, format) => Err(Problem::Tiled),
+            Placement::Tiled(t) if !self.can_be(t, format) => Err(Problem::TiledKind),
             _ => Ok(format),
         }
     }

@@ -201,6 +201,11 @@ impl<'a> Sample<'a> {
         Detail { clamped, raw, samples, line }
     }
 
+    /// Whether the image has no texels as fine as the access wants: its MIN_LOD is above the level of detail.
+    pub fn lod_clamped(&self) -> bool {
+        self.detail().raw < self.image.min_lod as f32 / 256.0
+    }
+
     /// The filtered texel, or the result of the comparison in its first component.
     pub fn filtered<T: Texels>(&self, texels: &mut T) -> Result<[u32; 4], T::Error> {
         let detail = self.detail();

@@ -31,8 +31,11 @@ pub enum ScalarMemory {
     RealTime,
     /// The scalar cache forgets or writes what it has.
     Cache(Kind),
-    /// S_DCACHE_DISCARD: lines of the cache need not be written. Nothing is lost where all writes have been made.
-    Discard,
+    /// S_DCACHE_DISCARD: lines of the cache need not be written.
+    Discard {
+        /// Lines of 64 bytes.
+        lines: u8,
+    },
     /// S_ATC_PROBE: asks for a translation, and nothing comes back.
     Probe,
 }
@@ -75,7 +78,8 @@ impl ScalarMemory {
                 ScalarMemory::Cache(Kind::Invalidate)
             }
             Op::s_dcache_wb | Op::s_dcache_wb_vol => ScalarMemory::Cache(Kind::WriteBack),
-            Op::s_dcache_discard | Op::s_dcache_discard_x2 => ScalarMemory::Discard,
+            Op::s_dcache_discard => ScalarMemory::Discard { lines: 1 },
+            Op::s_dcache_discard_x2 => ScalarMemory::Discard { lines: 2 },
             Op::s_atc_probe | Op::s_atc_probe_buffer => ScalarMemory::Probe,
             _ => match memory::access(op)? {
                 Access::Atomic { op, bytes } => ScalarMemory::Atomic { op, bytes },

@@ -49,6 +49,17 @@ pub struct Apertures {
     pub private: u64,
 }
 
+/// Where a wave's registers and LDS begin in those of its SIMD and compute unit: registers, and bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bases {
+    /// First vector register.
+    pub vgprs: u32,
+    /// First scalar register.
+    pub sgprs: u32,
+    /// First byte of LDS.
+    pub lds: u32,
+}
+
 /// The registers of a wave, and what the hardware knows about it.
 pub trait State {
     /// The instruction-set level.
@@ -87,6 +98,12 @@ pub trait State {
     fn hw_id(&self) -> u32;
     /// Bytes of LDS, as LDS_ALLOC shows them.
     fn lds_allocated(&self) -> u32;
+    /// Bytes of a lane's private memory that lie together: a dword, but for kernels before GFX9 that say otherwise.
+    fn scratch_element(&self) -> u32 {
+        4
+    }
+    /// Where its registers and LDS begin in those of its SIMD and compute unit.
+    fn bases(&self) -> Bases;
     /// Address of the trap handler; zero: traps are left to the machine.
     fn trap_handler(&self) -> u64;
     /// Address of the trap handler's memory.

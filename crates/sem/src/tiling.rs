@@ -48,6 +48,43 @@ const OLD_DISPLAY: [&str; 4] = ["x0x1x2y1y0y2", "x0x1x2y0y1y2", "x0x1y0x2y1y2", 
 /// For 64 elements, and as much of it as 64 bytes have.
 const ALTERNATING: &str = "x0y0x1y1x2y2";
 
+/// What an image in a mode of GFX9 is called that [`Tiling::new`] does not know, for reports (the names are addrlib's).
+pub const fn refused(mode: u32, level: Level) -> Option<&'static str> {
+    macro_rules! modes {
+        ($($mode:literal $name:literal $why:literal;)*) => {
+            match mode {
+                $($mode => Some(concat!("an image in swizzle mode ", $name, ", ", $why)),)*
+                _ => None,
+            }
+        };
+    }
+    if !level.is_gfx9() {
+        return None;
+    }
+    modes! {
+        12 "SW_VAR_Z" "whose blocks are as large as a driver says";
+        13 "SW_VAR_S" "whose blocks are as large as a driver says";
+        14 "SW_VAR_D" "whose blocks are as large as a driver says";
+        15 "SW_VAR_R" "whose blocks are as large as a driver says";
+        16 "SW_64KB_Z_T" "which XORs bits of the address (PRT)";
+        17 "SW_64KB_S_T" "which XORs bits of the address (PRT)";
+        18 "SW_64KB_D_T" "which XORs bits of the address (PRT)";
+        19 "SW_64KB_R_T" "which XORs bits of the address (PRT)";
+        20 "SW_4KB_Z_X" "which XORs bits of the address with pipes and banks";
+        21 "SW_4KB_S_X" "which XORs bits of the address with pipes and banks";
+        22 "SW_4KB_D_X" "which XORs bits of the address with pipes and banks";
+        23 "SW_4KB_R_X" "which XORs bits of the address with pipes and banks";
+        24 "SW_64KB_Z_X" "which XORs bits of the address with pipes and banks";
+        25 "SW_64KB_S_X" "which XORs bits of the address with pipes and banks";
+        26 "SW_64KB_D_X" "which XORs bits of the address with pipes and banks";
+        27 "SW_64KB_R_X" "which XORs bits of the address with pipes and banks";
+        28 "SW_VAR_Z_X" "which XORs bits of the address with pipes and banks";
+        29 "SW_VAR_S_X" "which XORs bits of the address with pipes and banks";
+        30 "SW_VAR_D_X" "which XORs bits of the address with pipes and banks";
+        31 "SW_VAR_R_X" "which XORs bits of the address with pipes and banks";
+    }
+}
+
 /// A block of an image: its size in elements and bytes, and the offset of one of its elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {

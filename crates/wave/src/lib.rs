@@ -16,6 +16,7 @@
 //! let event = engine.run(&mut wave, &group, &memory, 1_000_000);
 //! ```
 
+pub mod caches;
 mod clock;
 mod counters;
 pub mod engine;
@@ -36,6 +37,7 @@ mod strip;
 mod trap;
 mod watch;
 
+pub use caches::Caches;
 pub use clock::{Clock, clock};
 pub use counters::{CounterClass, Counters};
 pub use engine::Engine;
@@ -45,6 +47,7 @@ pub use interp::Interp;
 pub use mem::{Bounds, Memory, Pager, Range};
 pub use running::Running;
 pub use simd::Simd;
-pub use state::{Observer, Shape, Vgpr, Wave, WaveId, mode};
+pub use state::{Observer, Shape, Vgpr, Violations, Wave, WaveId, mode};
 pub use watch::Watch;
 pub use wavemill_sem::hwreg;
+pub use wavemill_sem::state::Bases;

@@ -31,6 +31,8 @@ pub struct Range {
     pub writable: bool,
     /// What makes a GPU address in it a host address when added: nearly always 0.
     pub shift: u64,
+    /// Fine-grained: host and GPU see it coherently at any time, so it is not in the GPU's own cache.
+    pub fine: bool,
 }
 
 /// Finds memory of the program that nobody has registered, for GPUs that replay accesses to pages which come later (XNACK).
@@ -100,7 +102,13 @@ impl Memory {
         let (below, above) = self.around(address);
         let start = below.map_or(start, |r| start.max(r.end));
         let last = above.map_or(last, |r| last.min(r.start));
-        (start <= address && end <= last).then_some(Range { start, end: last, writable, shift: 0 })
+        (start <= address && end <= last).then_some(Range {
+            start,
+            end: last,
+            writable,
+            shift: 0,
+            fine: true,
+        })
     }
 
     /// Says how exactly accesses are held to allocations.
@@ -154,9 +162,18 @@ impl Memory {
         if let Some(r) = below.filter(|r| r.end > start) {
             return Err(RangeError::Overlaps(*r));
         }
-        ranges.insert(start, Range { start, end, writable, shift: host.wrapping_sub(start) });
+        ranges.insert(start, Range { start, end, writable, shift: host.wrapping_sub(start), fine: false });
         self.generation.store(next_generation(), Ordering::Release);
         Ok(())
+    }
+
+    /// Says whether the range that starts here is fine-grained; ranges are not, unless somebody says so.
+    pub fn set_fine(&self, start: u64, fine: bool) {
+        let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(range) = ranges.get_mut(&start).filter(|r| r.fine != fine) {
+            range.fine = fine;
+            self.generation.store(next_generation(), Ordering::Release);
+        }
     }
 
     /// Forgets the range that starts here, and returns it.
@@ -263,7 +280,7 @@ impl RangeCache {
     pub(crate) const fn new() -> RangeCache {
         RangeCache {
             generation: 0,
-            entries: [Range { start: 0, end: 0, writable: false, shift: 0 }; 4],
+            entries: [Range { start: 0, end: 0, writable: false, shift: 0, fine: false }; 4],
             next: 0,
         }
     }

@@ -1,5 +1,6 @@
 //! A wave being run, with what it runs in: the registers and the memory that `sem`'s meanings work on, for any engine.
 
+use crate::caches::Caches;
 use crate::group::GroupShared;
 use crate::guest;
 use crate::mem::Memory;
@@ -7,13 +8,13 @@ use crate::observe::{Access, Control};
 use crate::state::Wave;
 use std::sync::atomic::{Ordering, fence};
 use wavemill_isa::Level;
-use wavemill_sem::atomic::Rmw;
+use wavemill_sem::atomic::{Atomic, Rmw};
 use wavemill_sem::bus::{At, Bus, FaultKind, Kind, Space};
 use wavemill_sem::gws::Request;
 use wavemill_sem::hwreg::trapsts;
 use wavemill_sem::operand::Src;
 use wavemill_sem::ordered::Count;
-use wavemill_sem::state::{Allocation, Apertures, State};
+use wavemill_sem::state::{Allocation, Apertures, Bases, State};
 use wavemill_sem::trap::Cause;
 
 /// A wave, its work-group and the memory it may access.
@@ -93,6 +94,12 @@ impl State for Running<'_> {
     fn lds_allocated(&self) -> u32 {
         self.wave.lds_bytes
     }
+    fn scratch_element(&self) -> u32 {
+        self.wave.scratch_element.into()
+    }
+    fn bases(&self) -> Bases {
+        self.wave.bases
+    }
     fn trap_handler(&self) -> u64 {
         self.wave.trap_handler()
     }
@@ -171,6 +178,28 @@ impl Running<'_> {
         }
     }
 
+    /// Whether an atomic operation of memory that the wave may access is lost there.
+    #[inline]
+    pub(crate) fn is_lost(&mut self, op: Atomic, address: u64, bytes: u64) -> bool {
+        op.is_lost_on_fine_grained(self.wave.level)
+            && self.wave.cache.lookup(self.memory, address, bytes).is_some_and(|r| r.fine)
+    }
+
+    /// What a load finds in a cache that is modelled.
+    #[inline]
+    fn cached(&self, at: At, bytes: u8) -> Option<u64> {
+        let caches = self.wave.caches.as_deref().filter(|_| Caches::serve(at.space))?;
+        caches.read(self.memory, at.space, at.address, bytes, self.wave.told.coherence)
+    }
+
+    /// Whether a store goes to memory now, and not just to a cache that is modelled.
+    #[inline]
+    fn writes_memory(&self, at: At, bytes: u8, value: u64) -> bool {
+        let caches = self.wave.caches.as_deref().filter(|_| Caches::serve(at.space));
+        let how = self.wave.told.coherence;
+        caches.is_none_or(|c| c.write(self.memory, at.space, at.address, bytes, value, how))
+    }
+
     /// Tells about an access, if anybody looks on.
     #[inline]
     pub(crate) fn tell(&mut self, at: At, bytes: u8, kind: Kind, fault: Option<FaultKind>) {
@@ -235,8 +264,11 @@ impl Bus for Running<'_> {
 
     #[inline]
     fn read(&mut self, at: At, bytes: u8) -> Result<u32, FaultKind> {
-        // SAFETY: checked.
-        let result = self.pointer(at, bytes as u32, false).map(|p| unsafe { guest::read(p, bytes) });
+        let result = self.pointer(at, bytes as u32, false).map(|p| match self.cached(at, bytes) {
+            Some(value) => value as u32,
+            // SAFETY: checked.
+            None => unsafe { guest::read(p, bytes) },
+        });
         self.tell(at, bytes, Kind::Read, result.err());
         result
     }
@@ -244,8 +276,11 @@ impl Bus for Running<'_> {
     #[inline]
     fn read64(&mut self, at: At) -> Result<u64, FaultKind> {
         let result = self.pointer(at, 8, false).and_then(|p| match p.addr() & 7 {
-            // SAFETY: checked and aligned.
-            0 => Ok(unsafe { guest::read64(p) }),
+            0 => Ok(match self.cached(at, 8) {
+                Some(value) => value,
+                // SAFETY: checked and aligned.
+                None => unsafe { guest::read64(p) },
+            }),
             _ => Err(FaultKind::Misaligned { bytes: 8 }),
         });
         self.tell(at, 8, Kind::Read, result.err());
@@ -254,8 +289,12 @@ impl Bus for Running<'_> {
 
     #[inline]
     fn write(&mut self, at: At, bytes: u8, value: u32) -> Result<(), FaultKind> {
-        // SAFETY: checked.
-        let result = self.pointer(at, bytes as u32, true).map(|p| unsafe { guest::write(p, bytes, value) });
+        let result = self.pointer(at, bytes as u32, true).map(|p| {
+            if self.writes_memory(at, bytes, value as u64) {
+                // SAFETY: checked.
+                unsafe { guest::write(p, bytes, value) }
+            }
+        });
         self.tell(at, bytes, Kind::Write, result.err());
         result
     }
@@ -264,8 +303,12 @@ impl Bus for Running<'_> {
     fn write64(&mut self, at: At, value: u64) -> Result<(), FaultKind> {
         let aligned =
             |p: *mut u8| if p.addr() & 7 == 0 { Ok(p) } else { Err(FaultKind::Misaligned { bytes: 8 }) };
-        // SAFETY: checked and aligned.
-        let result = self.pointer(at, 8, true).and_then(aligned).map(|p| unsafe { guest::write64(p, value) });
+        let result = self.pointer(at, 8, true).and_then(aligned).map(|p| {
+            if self.writes_memory(at, 8, value) {
+                // SAFETY: checked and aligned.
+                unsafe { guest::write64(p, value) }
+            }
+        });
         self.tell(at, 8, Kind::Write, result.err());
         result
     }
@@ -273,9 +316,16 @@ impl Bus for Running<'_> {
     #[inline]
     fn update(&mut self, at: At, rmw: &Rmw<'_>) -> Result<u64, FaultKind> {
         let bytes = rmw.bytes;
+        let lost = at.space == Space::Global && self.is_lost(rmw.op, at.address, bytes as u64);
         let result = self.pointer(at, bytes as u32, true).and_then(|p| {
             if !p.addr().is_multiple_of(bytes as usize) {
                 return Err(FaultKind::Misaligned { bytes: bytes as u32 });
+            }
+            if lost {
+                return Ok(0);
+            }
+            if let Some(caches) = self.wave.caches.as_deref().filter(|_| Caches::serve(at.space)) {
+                caches.bypass(self.memory, at.space, at.address, bytes);
             }
             // SAFETY: checked and aligned.
             Ok(unsafe { guest::update(p, bytes, |old| rmw.apply(old)) })
@@ -294,7 +344,22 @@ impl Bus for Running<'_> {
     }
 
     fn cache(&mut self, space: Space, kind: Kind) {
+        if let Some(caches) = self.wave.caches.as_deref().filter(|_| space == Space::Scalar) {
+            caches.maintain_scalar(self.memory, kind);
+        }
         self.tell(At::wave(space, 0), 0, kind, None);
+    }
+
+    fn drop_vector_lines(&mut self) {
+        if let Some(caches) = &self.wave.caches {
+            caches.empty_vector();
+        }
+    }
+
+    fn discard(&mut self, address: u64, lines: u8) {
+        if let Some(caches) = &self.wave.caches {
+            caches.discard(address, lines);
+        }
     }
 
     fn wait(&mut self) {

@@ -1,5 +1,6 @@
 //! A wavefront's state: registers, masks, mode, and what the hardware knows about it.
 
+use crate::caches::Caches;
 use crate::clock::Clock;
 use crate::counters::Counters;
 use crate::event::Event;
@@ -12,7 +13,7 @@ use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
 pub use wavemill_sem::hwreg::mode;
 use wavemill_sem::hwreg::status;
-use wavemill_sem::state::{Allocation, SPARE};
+use wavemill_sem::state::{Allocation, Bases, SPARE};
 
 /// One vector register: a dword for each of 64 lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +28,17 @@ pub struct Shape {
     pub vgprs: u16,
     /// Accumulation registers a0 up: their own file on gfx908, the upper part of the one file on gfx90a.
     pub agprs: u16,
+}
+
+/// What becomes of memory violations that MODE does not let trap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Violations {
+    /// The wave stops at the instruction, for a report.
+    #[default]
+    Report,
+    /// As hardware does it (manual 3.11, 10.6): TRAPSTS notes them, reads give zero, writes are dropped, and the wave goes
+    /// on. Violations of scalar accesses are not even noted.
+    Architectural,
 }
 
 /// Which wave a wave is.
@@ -61,6 +73,10 @@ pub struct Wave {
     pub gather_exceptions: bool,
     /// Addresses whose accesses are reported in TRAPSTS, by the number of the watch.
     pub watches: Option<Box<[Option<Watch>; 4]>>,
+    /// Caches that its accesses go through, for models that have any.
+    pub caches: Option<Arc<Caches>>,
+    /// What becomes of memory violations.
+    pub violations: Violations,
     /// Who looks on.
     pub observer: Option<Arc<dyn Observer>>,
     /// Which wave this is, for observers and reports.
@@ -77,6 +93,8 @@ pub struct Wave {
     pub(crate) host_trap: u8,
     /// HW_ID as S_GETREG shows it.
     pub hw_id: u32,
+    /// Where its registers and LDS begin, as GPR_ALLOC and LDS_ALLOC show it.
+    pub bases: Bases,
     /// Number of the wave among those of its dispatch, in the order of their launch.
     pub place: u64,
     pub(crate) turn: Option<u8>,
@@ -84,6 +102,8 @@ pub struct Wave {
     pub lds_bytes: u32,
     /// Bytes of scratch each lane has. Accesses beyond it fault.
     pub scratch_bytes: u32,
+    /// Bytes of a lane's scratch that lie together: 2, 4, 8 or 16, and 4 from GFX9 on.
+    pub scratch_element: u8,
     /// What S_MEMTIME reads.
     pub clock: Clock,
     /// Instructions executed since the wave was made.
@@ -111,6 +131,8 @@ impl Wave {
             trapsts: 0,
             gather_exceptions: false,
             watches: None,
+            caches: None,
+            violations: Violations::Report,
             observer: None,
             id: WaveId::default(),
             told: Told::default(),
@@ -120,10 +142,12 @@ impl Wave {
             tma: 0,
             host_trap: 0,
             hw_id: 0,
+            bases: Bases::default(),
             place: 0,
             turn: None,
             lds_bytes: 0,
             scratch_bytes: 0,
+            scratch_element: 4,
             clock: Clock::Host { shader: 1000 },
             counters: Counters::default(),
             uncounted: 0,
@@ -157,6 +181,8 @@ impl Wave {
         self.trapsts = 0;
         self.gather_exceptions = false;
         self.watches = None;
+        self.caches = None;
+        self.violations = Violations::Report;
         self.observer = None;
         self.id = WaveId::default();
         self.told = Told::default();
@@ -166,10 +192,12 @@ impl Wave {
         self.tma = 0;
         self.host_trap = 0;
         self.hw_id = 0;
+        self.bases = Bases::default();
         self.place = 0;
         self.turn = None;
         self.lds_bytes = 0;
         self.scratch_bytes = 0;
+        self.scratch_element = 4;
         self.counters = Counters::default();
         self.uncounted = 0;
         self.ticket = None;

@@ -6,15 +6,18 @@ use crate::event::{Event, Fault};
 use crate::observe::{Coherence, Control, Counters, Instruction, Told};
 use crate::program::{self, Inst, Run};
 use crate::running::Running;
-use crate::state::Wave;
+use crate::state::{Violations, Wave};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::row::Access as RowAccess;
 use wavemill_isa::{Role, Row};
+use wavemill_sem::address::Addressing;
 use wavemill_sem::bus::{self, At, FaultKind, Kind, Space};
 use wavemill_sem::execute::control::{Flow, Stop};
 use wavemill_sem::execute::raise::{self, Raised};
 use wavemill_sem::hwreg::{mode, status, trapsts};
 use wavemill_sem::memory::Access;
+use wavemill_sem::share::Share;
+use wavemill_sem::smem::ScalarMemory;
 use wavemill_sem::state::{State, lanes};
 use wavemill_sem::trap::Cause;
 
@@ -67,7 +70,7 @@ impl Running<'_> {
     #[cold]
     pub fn fault(&mut self, pc: u64, inst: &Inst, fault: bus::Fault) -> Next {
         self.wave.pc = pc;
-        if self.trap_fault(inst, &fault) {
+        if self.trap_fault(inst, &fault) || self.pass_fault(inst, &fault) {
             return Next::Go;
         }
         let bus::Fault { kind, lanes, address } = fault;
@@ -80,19 +83,8 @@ impl Running<'_> {
     fn trap_fault(&mut self, inst: &Inst, fault: &bus::Fault) -> bool {
         let violation = match fault.kind {
             FaultKind::Illegal { .. } => false,
-            FaultKind::Read { .. }
-            | FaultKind::Write { .. }
-            | FaultKind::ReadOnly { .. }
-            | FaultKind::Misaligned { .. }
-            | FaultKind::Lds { .. }
-                // Scalar accesses report nothing.
-                if matches!(
-                    inst.run,
-                    Run::Memory(_) | Run::Share(_) | Run::Formatted(_) | Run::Image(_)
-                ) =>
-            {
-                true
-            }
+            // Scalar accesses report nothing.
+            _ if is_violation(fault) && inst.run.is_vector() => true,
             _ => return false,
         };
         self.wave.trapsts |= if violation { trapsts::MEMORY_VIOLATION } else { trapsts::ILLEGAL };
@@ -107,12 +99,34 @@ impl Running<'_> {
         true
     }
 
+    /// A memory violation that nobody is told of ([`Violations::Architectural`]).
+    fn pass_fault(&mut self, inst: &Inst, fault: &bus::Fault) -> bool {
+        let traps = inst.run.is_vector() && self.wave.enabled(trapsts::MEMORY_VIOLATION);
+        if self.wave.violations == Violations::Report || traps || !is_violation(fault) {
+            return false;
+        }
+        self.zero_lanes(inst, fault.lanes);
+        if let (Run::ScalarMemory(ScalarMemory::Load { dwords }), Addressing::Scalar(fields)) =
+            (inst.run, inst.addressing)
+        {
+            (0..dwords as u32).for_each(|i| self.set_sgpr(fields.data as u32 + i, 0));
+        }
+        self.wave.pc = self.wave.pc.wrapping_add(inst.len as u64);
+        program::count(&mut self.wave.counters, inst);
+        true
+    }
+
     /// Reads in violation give zero.
     fn zero_lanes(&mut self, inst: &Inst, violating: u64) {
         let written = |row: &Row| row.operand(Role::Vdata).is_some_and(|o| o.access != RowAccess::Read);
         let registers = match inst.run {
             Run::Memory(Access::Load { bytes, .. }) if !inst.uses_lds() => bytes.div_ceil(4),
-            Run::Memory(Access::Atomic { bytes, .. }) if inst.returns() => bytes.div_ceil(4),
+            Run::Memory(Access::Atomic { bytes, .. })
+            | Run::Share(Share::Access(Access::Atomic { bytes, .. }))
+                if inst.returns() =>
+            {
+                bytes.div_ceil(4)
+            }
             Run::Formatted(_) | Run::Image(_) if written(inst.row) => inst.dst_dwords,
             _ => return,
         };
@@ -132,7 +146,11 @@ impl Running<'_> {
                 return Err(Event::Stopped);
             }
         }
-        let looking = self.wave.observer.is_some() || self.wave.watches.is_some();
+        if let Some(caches) = &self.wave.caches {
+            caches.settle(self.memory);
+        }
+        let wave = &self.wave;
+        let looking = wave.observer.is_some() || wave.watches.is_some() || wave.caches.is_some();
         let told = &mut self.wave.told;
         *told = Told { looking, pc, coherence: Coherence::default(), watched: 0, stop: false, ..*told };
         let fault = if inst.run == Run::Fetch { Some(FaultKind::Fetch) } else { None };
@@ -203,6 +221,18 @@ impl Running<'_> {
         }
         next
     }
+}
+
+/// Whether an access that could not be made is what the manual calls a memory violation (3.11, 10.6).
+fn is_violation(fault: &bus::Fault) -> bool {
+    matches!(
+        fault.kind,
+        FaultKind::Read { .. }
+            | FaultKind::Write { .. }
+            | FaultKind::ReadOnly { .. }
+            | FaultKind::Misaligned { .. }
+            | FaultKind::Lds { .. }
+    )
 }
 
 /// What is no instruction will fault.

@@ -93,12 +93,13 @@ impl Wave {
     }
 
     /// Whether every instruction has to be looked at: somebody can see float exceptions, the wave runs step by step, or
-    /// addresses are watched, or it has an observer.
+    /// addresses are watched, or it has an observer, or caches that are modelled.
     pub fn single_steps(&self) -> bool {
         const TRAPS: u32 = mode::DEBUG | mode::EXCP_EN & !(trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT);
         self.gather_exceptions
             || self.watches.is_some()
             || self.observer.is_some()
+            || self.caches.is_some()
             || self.mode & TRAPS != 0 && self.status & (status::TRAP_EN | status::PRIV) == status::TRAP_EN
     }
 }

@@ -35,6 +35,25 @@ pub(super) fn text(file: &File<'_>, out: &mut String) -> Result<(), Error> {
         }
         unit.functions.iter().for_each(|f| function(f, out));
     }
+    frames(file, out)
+}
+
+/// How callers of functions are found.
+fn frames(file: &File<'_>, out: &mut String) -> Result<(), Error> {
+    for frame in debug::frames(file)? {
+        let name =
+            file.symbols.iter().find(|s| s.ty == 2 && s.value == frame.code.start).map_or("", |s| s.name);
+        let _ = writeln!(
+            out,
+            "\nframes of {name}  {:#x} to {:#x}, by {}, returns to {}",
+            frame.code.start, frame.code.end, frame.section, frame.return_register
+        );
+        for row in &frame.rows {
+            let _ = write!(out, "  from {:#x}: CFA is {}", row.start, row.cfa);
+            row.registers.iter().for_each(|(r, place)| _ = write!(out, ", {r} {place}"));
+            out.push('\n');
+        }
+    }
     Ok(())
 }
 

@@ -91,7 +91,8 @@ fn facts<'k, 'a>(
         occupancy: None,
     };
     match kernel.map(|k| &k.form) {
-        Some(KernelForm::Descriptor(d)) => {
+        Some(form @ (KernelForm::Descriptor(_) | KernelForm::Registers(_))) => {
+            let Some(d) = form.descriptor() else { return f };
             f.lds = Some(d.named("group_segment_fixed_size"));
             f.scratch = Some(d.named("private_segment_fixed_size"));
             // Compilers older than the field leave it empty.

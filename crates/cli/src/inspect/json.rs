@@ -67,7 +67,10 @@ pub(super) fn write<W: Write>(subject: &Subject<'_>, parts: Parts, json: &mut Js
                         j.field("size", note.contents.len());
                         match document {
                             Some(d) => value(d, j.key("metadata")),
-                            None => j.field("bytes", hex(note.contents).as_str()),
+                            None => {
+                                j.field("decoded", note.decoded().as_deref());
+                                j.field("bytes", hex(note.contents).as_str());
+                            }
                         }
                     });
                 }
@@ -183,10 +186,20 @@ fn kernel<W: Write>(
                     descriptor::FIELDS.iter().filter(has).for_each(|f| j.field(f.name, d.get(f)));
                 });
             }
+            // No descriptor in the file: the registers that its driver sets.
+            Some(KernelForm::Registers(r)) => {
+                j.key("registers").object(|j| {
+                    let has = |f: &&descriptor::Field| {
+                        f.width > 0 && cpu.map_or(f.has == descriptor::Has::All, |c| f.has.on(c.level))
+                    };
+                    descriptor::FIELDS.iter().filter(has).for_each(|f| j.field(f.name, r.descriptor.get(f)));
+                });
+            }
             Some(KernelForm::KernelCode(code)) => {
                 j.field("descriptor_bytes", hex(&code.0).as_str());
                 j.key("kernel_code").object(|j| {
                     kernel_code::FIELDS.iter().for_each(|f| j.field(f.name, code.get(f)));
+                    j.field("control_directive", hex(code.control_directive()).as_str());
                 });
             }
             None => {}

@@ -253,14 +253,21 @@ fn fields(f: &Facts<'_, '_>, cpu: Option<&'static Processor>, named: bool, out: 
         v => _ = writeln!(out, "  {name:<47} {v}"),
     };
     match f.kernel.map(|k| &k.form) {
-        Some(KernelForm::Descriptor(d)) => {
+        Some(form @ (KernelForm::Descriptor(_) | KernelForm::Registers(_))) => {
             let has = |f: &&descriptor::Field| {
                 f.width > 0 && cpu.map_or(f.has == descriptor::Has::All, |c| f.has.on(c.level))
             };
-            descriptor::FIELDS.iter().filter(has).for_each(|f| line(f.name, d.get(f), out));
+            let fields = descriptor::FIELDS.iter().filter(has);
+            let d = form.descriptor().copied().unwrap_or_default();
+            fields.for_each(|f| line(f.name, d.get(f), out));
         }
         Some(KernelForm::KernelCode(code)) => {
             kernel_code::FIELDS.iter().for_each(|f| line(f.name, code.get(f), out));
+            let directive = code.control_directive();
+            if directive.iter().any(|&b| b != 0) {
+                let bytes: String = directive.iter().map(|b| format!("{b:02x}")).collect();
+                let _ = writeln!(out, "  {:<47} {bytes}", "control_directive");
+            }
         }
         None => {}
     }
@@ -304,10 +311,13 @@ fn notes(file: &File<'_>, details: bool, out: &mut String) -> Result<(), Error> 
         }
         match document {
             Some(document) => to_yaml(&document, false).lines().for_each(|l| _ = writeln!(out, "    {l}")),
-            None => {
-                let text = String::from_utf8_lossy(note.contents);
-                let _ = writeln!(out, "    {:?}", text.trim_end_matches('\0'));
-            }
+            None => match note.decoded() {
+                Some(words) => words.lines().for_each(|l| _ = writeln!(out, "    {l}")),
+                None => {
+                    let text = String::from_utf8_lossy(note.contents);
+                    let _ = writeln!(out, "    {:?}", text.trim_end_matches('\0'));
+                }
+            },
         }
     }
     Ok(())

@@ -26,7 +26,14 @@ pub fn device<F>(cpu: &str, threads: usize, run: F) -> Device
 where
     F: Fn(&mut Wave, &GroupShared, &Memory, u64) -> Event + Send + Sync + 'static,
 {
-    let target = Target::new(processor(cpu).unwrap());
+    device_of(Target::new(processor(cpu).unwrap()), threads, run)
+}
+
+/// The same with features of the processor.
+pub fn device_of<F>(target: Target, threads: usize, run: F) -> Device
+where
+    F: Fn(&mut Wave, &GroupShared, &Memory, u64) -> Event + Send + Sync + 'static,
+{
     let options = Options { threads, ..Options::default() };
     Device::with_engine(target, Arc::new(Fake(run)), &options)
 }

@@ -123,6 +123,39 @@ fn edges_of_the_grid_are_partial() {
     assert_eq!((x[35], y[35], x[36], y[36]), (35, 0, 0, 1));
 }
 
+/// ROCm's code object format, "Flat scratch": on GFX7 and GFX8 the low word of Flat Scratch Init is the same offset that the
+/// base address of the Scratch Segment Buffer has in its lower half, the second word the bytes of a work-item.
+#[test]
+fn flat_scratch_init_before_gfx9() {
+    for cpu in ["gfx701", "gfx803"] {
+        let how = Launch { values: vec![Value::Bytes(vec![7; 24])], ..sizes(&[64], &[64]) };
+        let (waves, _) = starts(cpu, kernel(cpu, ALL), &how);
+        let w = &waves[0];
+        assert_eq!(w.sgpr(12), w.sgpr(0), "{cpu}: the lower half of the V#'s base");
+        assert_ne!(w.sgpr(12), 0, "{cpu}");
+        assert_eq!(w.sgpr(13), 20, "{cpu}: bytes of a work-item");
+    }
+}
+
+#[test]
+fn replay_shows_in_status() {
+    let bit = |xnack: bool| {
+        let mut target = Target::new(processor("gfx90a").unwrap());
+        target.xnack = Some(xnack);
+        let seen: Arc<Mutex<Vec<u32>>> = Arc::default();
+        let into = seen.clone();
+        let device = device_of(target, 1, move |wave, _, _, _| {
+            into.lock().unwrap().push(wave.status);
+            Event::End
+        });
+        launch(&device, kernel("gfx90a", ""), &sizes(&[64], &[64])).unwrap();
+        let status = seen.lock().unwrap()[0];
+        status >> 22 & 1
+    };
+    // STATUS.ALLOW_REPLAY, manual 3.4.
+    assert_eq!((bit(true), bit(false)), (1, 0));
+}
+
 #[test]
 fn at_most_sixteen_user_registers_are_filled() {
     // A kernel of version 2 can ask for more than there are.
@@ -141,7 +174,14 @@ fn at_most_sixteen_user_registers_are_filled() {
     options.code_object_version = Some(2);
     let output = assemble(&options, "v2.s", source.as_bytes().to_vec());
     assert!(!output.failed(), "{}", String::from_utf8_lossy(&output.render_diagnostics()));
-    let (waves, _) = starts("gfx900", elf::write(&output).unwrap(), &sizes(&[192], &[64]));
+    let object = elf::write(&output).unwrap();
+    let (waves, device) = starts("gfx900", object.clone(), &sizes(&[192], &[64]));
+    // "The HSA Runtime loader initializes this field once the code object is loaded": runtime_loader_kernel_symbol, bits
+    // 1023:960 of amd_kernel_code_t (ROCm's code object format), which the file has as 0.
+    let loaded = device.load("v2", object).unwrap();
+    let mut symbol = [0; 8];
+    assert!(device.memory().memory().read(loaded.kernels[0].object + 120, &mut symbol));
+    assert_ne!(symbol, [0; 8]);
     let w = &waves[2];
     assert_eq!(w.sgpr(14), 16, "scratch bytes");
     assert_eq!(w.sgpr(15), 3, "work-groups in X");

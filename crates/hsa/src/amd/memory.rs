@@ -76,7 +76,7 @@ impl Drop for Freeing<'_> {
     }
 }
 
-fn lock(address: u64, size: usize, agents: In<Agent>, count: i32, to: Out<u64>) -> Result {
+fn lock(address: u64, size: usize, agents: In<Agent>, count: i32, to: Out<u64>, fine: bool) -> Result {
     let runtime = runtime()?;
     let to = to.check()?;
     to.set(0)?;
@@ -91,7 +91,7 @@ fn lock(address: u64, size: usize, agents: In<Agent>, count: i32, to: Out<u64>) 
     let end = address.checked_add(size as u64).ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     maps::access(address, end).ok_or(Status::ERROR_INVALID_ARGUMENT)?;
     // SAFETY: the program promises to keep the memory until it unlocks it.
-    let done = unsafe { runtime.system.heap.lock(address, size as u64, gpus) };
+    let done = unsafe { runtime.system.heap.lock_as(address, size as u64, gpus, fine) };
     to.set(done.map_err(|_| Status::ERROR_OUT_OF_RESOURCES)?)
 }
 
@@ -197,7 +197,7 @@ api! {
 
     /// Lets agents access memory of the program.
     fn hsa_amd_memory_lock(address: u64, size: usize, agents: In<Agent>, count: i32, to: Out<u64>) -> Status {
-        lock(address, size, agents, count, to)
+        lock(address, size, agents, count, to, true)
     }
 
     /// Lets agents access memory of the program, as if it were of a pool.
@@ -218,7 +218,7 @@ api! {
         if pool.agent != 0 {
             return Err(Status::ERROR_INVALID_MEMORY_POOL);
         }
-        lock(address, size, agents, count, to)
+        lock(address, size, agents, count, to, pool.flags & flag::FINE != 0)
     }
 
     /// Takes a lock back.

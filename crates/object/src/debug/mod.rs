@@ -1,12 +1,14 @@
 //! What debugging information says about functions and variables: where they were declared, of which type they are,
 //! and in which memory they live (AMDGPU guide, "DWARF", "Address Space Mapping").
 //!
-//! `types` spells types, `expression` reads locations; which line an instruction belongs to is `crate::lines`' business.
+//! `types` spells types, `expression` reads locations, `frames` how callers are found; which line an instruction belongs to is `crate::lines`' business.
 
 mod expression;
+mod frames;
 mod types;
 
 pub use expression::Location;
+pub use frames::{Frame, Row, frames};
 
 use crate::dwarf::{Contents, Slice, path, text};
 use crate::read::{Error, File};

@@ -1,6 +1,6 @@
 //! Kernels: their symbols, descriptors and code.
 
-use super::{Error, File, Kind, Symbol};
+use super::{Error, File, Kind, Registers, Symbol};
 use crate::descriptor::{self, Descriptor, Word};
 use crate::elf::{R_AMDGPU_REL64, STT_AMDGPU_HSA_KERNEL};
 use crate::kernel_code::KernelCode;
@@ -13,6 +13,19 @@ pub enum KernelForm {
     Descriptor(Descriptor),
     /// Version 1 and 2: a structure in front of the code.
     KernelCode(Box<KernelCode>),
+    /// No operating system, or AMD's graphics drivers: the hardware's registers.
+    Registers(Box<Registers>),
+}
+
+impl KernelForm {
+    /// The kernel descriptor, or what stands for one.
+    pub fn descriptor(&self) -> Option<&Descriptor> {
+        match self {
+            KernelForm::Descriptor(d) => Some(d),
+            KernelForm::Registers(r) => Some(&r.descriptor),
+            KernelForm::KernelCode(_) => None,
+        }
+    }
 }
 
 /// A kernel.
@@ -79,6 +92,9 @@ impl<'a> File<'a> {
                 entry,
                 form: KernelForm::Descriptor(descriptor),
             });
+        }
+        if kernels.is_empty() {
+            return self.shaders();
         }
         Ok(kernels)
     }

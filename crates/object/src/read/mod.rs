@@ -4,10 +4,12 @@
 mod catalyst;
 mod kernels;
 mod notes;
+mod registers;
 
 pub use crate::error::Error;
 pub use kernels::{Kernel, KernelForm};
 pub use notes::{Note, notes_in};
+pub use registers::{FIRST_ARGUMENT, Registers};
 
 use crate::catalyst::Container;
 use crate::elf::{self, EM_AMDGPU};

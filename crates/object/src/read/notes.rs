@@ -73,6 +73,54 @@ impl<'a> Note<'a> {
         })
     }
 
+    /// What a note that is no document says, in words: those of code object versions 1 and 2 (ROCm's code object format, "Note
+    /// records"), and PAL's pairs of register and value. None when it is none of them, or too short.
+    pub fn decoded(&self) -> Option<String> {
+        if self.owner != elf::NOTE_NAME_V2 {
+            return None;
+        }
+        let c = self.contents;
+        let word = |at: usize| Some(u32::from_le_bytes(c.get(at..at + 4)?.try_into().ok()?));
+        let half = |at: usize| Some(usize::from(u16::from_le_bytes(c.get(at..at + 2)?.try_into().ok()?)));
+        let string = |at: usize, size: usize| {
+            let bytes = c.get(at..at.checked_add(size)?)?;
+            Some(text(bytes).trim_end_matches('\0').to_owned())
+        };
+        match self.kind {
+            elf::NT_AMD_HSA_CODE_OBJECT_VERSION => {
+                Some(format!("code object version {}.{}", word(0)?, word(4)?))
+            }
+            elf::NT_AMD_HSA_HSAIL => {
+                let profile = if *c.get(8)? == 0 { "base" } else { "full" };
+                let model = if *c.get(9)? == 0 { "small" } else { "large" };
+                let round =
+                    ["default", "zero", "near"].get(usize::from(*c.get(10)?)).copied().unwrap_or("unknown");
+                Some(format!(
+                    "HSAIL {}.{}, {profile} profile, {model} machine model, rounding {round}",
+                    word(0)?,
+                    word(4)?
+                ))
+            }
+            elf::NT_AMD_HSA_ISA_VERSION => {
+                let (vendor, arch) = (half(0)?, half(2)?);
+                let names = (string(16, vendor)?, string(16 + vendor, arch)?);
+                Some(format!("{}:{}:{}:{}:{}", names.0, names.1, word(4)?, word(8)?, word(12)?))
+            }
+            elf::NT_AMD_HSA_PRODUCER => Some(format!("{} {}.{}", string(12, half(0)?)?, word(4)?, word(8)?)),
+            elf::NT_AMD_HSA_PRODUCER_OPTIONS => string(2, half(0)?),
+            elf::NT_AMD_HSA_ISA_NAME => string(0, c.len()),
+            elf::NT_AMD_PAL_METADATA => {
+                let pairs = (0..c.len() / 8).map(|i| Some((word(8 * i)?, word(8 * i + 4)?)));
+                let line = |(register, value): (u32, u32)| match metadata::pal::register_name(register) {
+                    Some(name) => format!("{register:#x} ({name}) = {value:#x}"),
+                    None => format!("{register:#x} = {value:#x}"),
+                };
+                pairs.map(|p| p.map(line)).collect::<Option<Vec<_>>>().map(|all| all.join("\n"))
+            }
+            _ => None,
+        }
+    }
+
     fn error(&self, error: metadata::Error) -> Error {
         match error.place {
             metadata::Location::Offset(at) => {

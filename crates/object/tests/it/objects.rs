@@ -75,6 +75,7 @@ fn kernels_have_descriptors_and_entries() {
                 assert_eq!(d.named("kernarg_size"), said.kernarg_segment_size.unwrap());
                 d.named("group_segment_fixed_size")
             }
+            KernelForm::Registers(_) => panic!("{name} is for HSA"),
         };
         assert_eq!((lds, said.group_segment_fixed_size), (256, Some(256)), "{name} v{version}");
     }

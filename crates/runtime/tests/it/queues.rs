@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use wavemill_device::aql::{DispatchPacket, PACKET_SIZE};
 use wavemill_device::{Options, Profile, Use};
 use wavemill_isa::target::{Target, processor};
+use wavemill_runtime::agent::{flag, gpu_pools, host_pools, segment};
 use wavemill_runtime::executable::Executable;
 use wavemill_runtime::heap::{Gpus, Origin};
 use wavemill_runtime::signal::{Condition, Signal, Wanted, wait_any};
@@ -354,15 +355,22 @@ fn code_objects_share_symbols() {
         ".data\n.globl pointer\n.type pointer,@object\n.p2align 3\npointer:\n.quad shared\n.size pointer, 8\n",
     );
     let mut alone = Executable::default();
-    let message = alone.load(gpu, "uses", &uses, (0, 0)).unwrap_err().to_string();
+    alone.load(gpu, "uses", &uses, (0, 0)).unwrap();
+    // The HSA runtime's specification, hsa_executable_freeze: variables may be undefined until then, and no longer.
+    let message = alone.freeze().unwrap_err().to_string();
     assert!(message.contains("nobody defines the symbol shared"), "{message}");
-    let mut executable = Executable::default();
-    executable.load(gpu, "defines", &defines, (0, 0)).unwrap();
-    executable.load(gpu, "uses", &uses, (0, 0)).unwrap();
-    let address = |name: &str| executable.find(name, Some(0)).unwrap().address;
-    let mut bytes = [0; 8];
-    assert!(gpu.device.memory().memory().read(address("pointer"), &mut bytes));
-    assert_eq!(u64::from_le_bytes(bytes), address("shared"));
+    assert!(!alone.is_frozen());
+    for order in [[("defines", &defines), ("uses", &uses)], [("uses", &uses), ("defines", &defines)]] {
+        let mut executable = Executable::default();
+        for (name, object) in order {
+            executable.load(gpu, name, object, (0, 0)).unwrap();
+        }
+        executable.freeze().unwrap();
+        let address = |name: &str| executable.find(name, Some(0)).unwrap().address;
+        let mut bytes = [0; 8];
+        assert!(gpu.device.memory().memory().read(address("pointer"), &mut bytes));
+        assert_eq!(u64::from_le_bytes(bytes), address("shared"), "{} first", order[0].0);
+    }
 }
 
 #[test]
@@ -493,6 +501,30 @@ fn memory_is_seen_by_those_who_may() {
     assert_eq!(system.heap.host_address(at + 17), host + 17);
     assert_eq!(system.heap.find(host + 1).map(|i| i.start), Some(at));
     assert!(system.heap.unlock(host) && !sees(1, at) && !system.heap.unlock(host));
+}
+
+/// What HSA's pools promise is what waves are told: the flags of `hsa_amd_memory_pool_get_info`.
+#[test]
+fn memory_is_as_fine_as_its_pool() {
+    let system = system(1, |_, _, _, _| Event::End);
+    let fine = |at: u64| system.gpus()[0].device.memory().memory().find(at).map(|r| r.fine);
+    let gpu = gpu_pools(system.gpus()[0].device.profile());
+    for (agent, pools) in [(0, host_pools()), (1, gpu)] {
+        for (number, pool) in pools.iter().enumerate().filter(|(_, p)| p.segment == segment::GLOBAL) {
+            let origin = Origin::Pool(agent, number);
+            let block = system.heap.allocate(64, origin, Use::Device, Gpus::one(0)).unwrap();
+            assert_eq!(fine(block), Some(pool.flags & flag::FINE != 0), "{origin:?}");
+            system.heap.free(block);
+        }
+    }
+    let mut own = vec![7u8; 64];
+    for wanted in [true, false] {
+        let host = own.as_mut_ptr() as u64;
+        // SAFETY: unlocked before it is dropped.
+        let at = unsafe { system.heap.lock_as(host, 64, Gpus::one(0), wanted) }.unwrap();
+        assert_eq!(fine(at), Some(wanted));
+        system.heap.unlock(host);
+    }
 }
 
 #[test]

@@ -19,22 +19,28 @@ pub fn value(register: Hwreg, wave: &impl State) -> u32 {
         Hwreg::Trapsts => wave.trapsts(),
         Hwreg::HwId => wave.hw_id(),
         Hwreg::GprAlloc => {
-            // Sizes are in granules, minus one; there is nothing to say about where registers lie.
+            // Bases and sizes are in granules, the latter minus one.
             let granules = |n: u32, granule: u32| n.div_ceil(granule).saturating_sub(1);
             let allocation = wave.allocation();
             let sgprs = (granules((allocation.sgprs as u32).min(112), 8) & 15) << 24;
             let (vgprs, agprs) = (allocation.vgprs as u32, allocation.agprs as u32);
+            let bases = wave.bases();
+            let first = (bases.sgprs / 8) & 63;
             match wave.level() {
                 // Not what the manual's table says, which has no room for 512 registers: AMD's driver finds the
                 // size in granules of eight in 11:6 and where accumulators begin in 17:12.
                 Level::Gfx90a => {
-                    (granules(vgprs + agprs, 8) & 63) << 6 | (granules(vgprs, 4) & 63) << 12 | sgprs
+                    (bases.vgprs / 8) & 63
+                        | (granules(vgprs + agprs, 8) & 63) << 6
+                        | (granules(vgprs, 4) & 63) << 12
+                        | first << 18
+                        | sgprs
                 }
-                _ => (granules(vgprs, 4) & 63) << 8 | sgprs,
+                _ => (bases.vgprs / 4) & 63 | (granules(vgprs, 4) & 63) << 8 | first << 16 | sgprs,
             }
         }
         // In units of 64 dwords.
-        Hwreg::LdsAlloc => wave.lds_allocated().div_ceil(256) << 12,
+        Hwreg::LdsAlloc => (wave.bases().lds / 256) & 0xff | wave.lds_allocated().div_ceil(256) << 12,
         // Memory operations are over when the next instruction runs.
         Hwreg::IbSts => 0,
         Hwreg::ShMemBases => {

@@ -51,6 +51,9 @@ pub fn execute<B: Bus>(inst: &Inst, state: &mut B) -> Result<Flow, Fault> {
             if what != CacheControl::WriteBack {
                 state.cache(Space::Global, Kind::Invalidate);
             }
+            if what == CacheControl::WriteBackInvalidate {
+                state.drop_vector_lines();
+            }
         }
         Run::Export | Run::Nop => {}
         Run::Illegal(word) => return Err(Fault::scalar(FaultKind::Illegal { word }, 0)),

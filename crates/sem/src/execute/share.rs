@@ -3,7 +3,7 @@
 use super::lanemove;
 use crate::address::{self, Addressing, Window};
 use crate::atomic::{Atomic, Rmw, Unit};
-use crate::bus::{At, Bus, Fault, FaultKind, Kind, Space};
+use crate::bus::{At, Bus, Fault, FaultKind, Faults, Kind, Space};
 use crate::inst::Inst;
 use crate::lanemove::{first_lane, permute_lane, swizzle_source};
 use crate::memory::Access;
@@ -112,6 +112,7 @@ fn access_lanes<B: Bus>(
     state: &mut B,
 ) -> Result<(), Fault> {
     let mode = state.float_mode();
+    let mut faults = Faults::default();
     for lane in lanes(state.exec()) {
         let address = state.lane(inst.src[0], 0, lane).wrapping_add(offset);
         let fault = of_lane(lane, address);
@@ -154,7 +155,9 @@ fn access_lanes<B: Bus>(
                     (data, second) = (second, data);
                 }
                 if !part.aligned(address, bytes) {
-                    return Err(fault(part.misaligned(address, bytes, op, lane, state)));
+                    let kind = part.misaligned(address, bytes, op, lane, state);
+                    faults.note(lane, Err((kind, address as u64)));
+                    continue;
                 }
                 let rmw = Rmw { op, bytes, data, second, unit: Unit::Share(&mode) };
                 let at = part.at(address, bytes as u32, Some(lane), Kind::Atomic(op), state);
@@ -165,7 +168,7 @@ fn access_lanes<B: Bus>(
             }
         }
     }
-    Ok(())
+    faults.result()
 }
 
 fn pairs<B: Bus>(

@@ -38,7 +38,13 @@ pub fn execute<B: Bus>(what: ScalarMemory, inst: &Inst, state: &mut B) -> Result
             state.set_sgpr64(data, now);
         }
         ScalarMemory::Cache(kind) => state.cache(Space::Scalar, kind),
-        ScalarMemory::Discard | ScalarMemory::Probe => {}
+        ScalarMemory::Discard { lines } => {
+            if let Some((base, _, offset)) = range(state) {
+                // The six lowest bits do not count (manual 8.1).
+                state.discard(at(base, offset) & !63, lines);
+            }
+        }
+        ScalarMemory::Probe => {}
         ScalarMemory::Load { dwords } | ScalarMemory::Store { dwords } => {
             let store = matches!(what, ScalarMemory::Store { .. });
             let Some((base, limit, offset)) = range(state) else { return Ok(()) };

@@ -6,6 +6,7 @@ use crate::address::{Addressing, ImageFields};
 use crate::atomic::{Atomic, Rmw, Unit};
 use crate::bus::{At, Bus, Fault, FaultKind, Kind as Access, Space};
 use crate::format::Format;
+use crate::hwreg::mode;
 use crate::image::{Image, Kind, Problem};
 use crate::inst::Inst;
 use crate::mimg::{Action, Address, Transfer, data_mask, short_data};
@@ -429,6 +430,12 @@ impl<B: Bus> Lane<'_, B> {
             let d = sample.detail();
             self.set_components(None, [d.clamped.to_bits(), d.raw.to_bits(), 0, 0]);
             return Ok(());
+        }
+        // MODE.LOD_CLAMPED is sticky (manual 3.5). What clamps is the image's MIN_LOD, by which drivers say that finer levels are
+        // not there yet; the sampler's limits are what the program wants.
+        if o.image.min_lod != 0 && sample.lod_clamped() {
+            let mode = self.state.mode();
+            self.state.set_mode(mode | mode::LOD_CLAMPED);
         }
         let mut texels = Reader { state: &mut *self.state, image: &o.image, format, lane: self.lane };
         let values = match action {

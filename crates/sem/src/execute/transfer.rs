@@ -164,7 +164,7 @@ impl<B: Bus> Lane<'_, B> {
                 }
                 let (flat, dispatch) = (S64(state.flat_scratch()), S64(state.dispatch_scratch()));
                 let base = address::scratch_base::<S32>(flat, dispatch, state.level());
-                (Space::Scratch, address::swizzled(base, S32(offset), S32(self.lane)).0)
+                (Space::Scratch, address::swizzled_by(base.0, offset, self.lane, state.scratch_element()))
             }
             Place::Buffer(place) => {
                 let place = place.plus(at);
@@ -194,12 +194,16 @@ impl<B: Bus> Lane<'_, B> {
 
     /// Whether a piece crosses a dword of memory that may be swizzled.
     fn splits(&self, at: u32, bytes: u8) -> bool {
+        let mut element = 4;
         let offset = match self.place {
-            Place::Scratch(offset) => offset,
+            Place::Scratch(offset) => {
+                element = self.state.scratch_element().min(4);
+                offset
+            }
             Place::Buffer(place) => place.offset.0 as u32,
             Place::Global(_) | Place::Lds(_) => return false,
         };
-        (offset.wrapping_add(at) & 3) + bytes as u32 > 4
+        (offset.wrapping_add(at) & (element - 1)) + bytes as u32 > element
     }
 
     /// Whether a piece is out of its buffer's range: a dword is in the buffer as a whole or not at all.

@@ -207,6 +207,11 @@ impl Exec<'_> {
         let Ok(p) = guest::check(&mut self.run.wave.cache, self.run.memory, first, len, write) else {
             return false;
         };
+        if let Access::Atomic { op, .. } = access
+            && self.run.is_lost(op, first, len)
+        {
+            return false;
+        }
         if span.consecutive && bytes == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
             // SAFETY: all bytes between the first and the last are checked.
             return unsafe { self.consecutive(inst, write, p, 0) };
@@ -278,6 +283,11 @@ impl Exec<'_> {
             let Ok(p) = guest::check(&mut self.run.wave.cache, self.run.memory, first, len, write) else {
                 return false;
             };
+            if let Access::Atomic { op, .. } = access
+                && self.run.is_lost(op, first, len)
+            {
+                return false;
+            }
             spans[i] = (p, span);
         }
         let own = match rule {

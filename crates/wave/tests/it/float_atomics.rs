@@ -1,7 +1,7 @@
 //! Read-modify-writes on floats with every kind of float: zeros of both signs, denormals, infinities and NaNs, in every
 //! denormal mode, against the rules of the manual's section 9.5. LDS looks at MODE, memory has ways of its own (table 43).
 
-use crate::harness::{CPUS, Machine, target};
+use crate::harness::{CPUS, Machine, engines, target};
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, Round};
 use wavemill_isa::lookup;
@@ -267,6 +267,85 @@ fn packed_halves() {
                 let after = machine.read(base, start.len());
                 let got: Vec<u32> = after.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect();
                 assert_eq!(got, want, "{text} on {cpu}: {low:#x}");
+            }
+        }
+    }
+}
+
+/// Fine-grained memory loses the floating-point atomics of MI200: it stays as it is, and 0 comes back. HIP's own tests
+/// demand both (`AtomicAdd_withunsafeflag.cc` and its neighbours: a cell of 5 stays 5 after adding 10, the sum returned is
+/// 0); ROCm's page on atomic operations says the same of f64's minimum and maximum. Integers, memory that is not
+/// fine-grained, and other processors do as always.
+#[test]
+fn fine_grained_memory_loses_float_atomics_on_mi200() {
+    let five = |bytes: usize| if bytes == 8 { 5f64.to_bits() } else { 5f32.to_bits() as u64 };
+    let ten = |bytes: usize| if bytes == 8 { 10f64.to_bits() } else { 10f32.to_bits() as u64 };
+    let flat = |name: &str, bytes: usize| {
+        let (result, data) = if bytes == 8 { ("v[6:7]", "v[4:5]") } else { ("v6", "v4") };
+        format!(
+            "{name} {result}, v[0:1], {data}{} glc",
+            if name.starts_with("global") { ", off" } else { "" }
+        )
+    };
+    let buffer = |name: &str, bytes: usize| {
+        format!("{name} {}, v2, s[8:11], 0 offen glc", if bytes == 8 { "v[4:5]" } else { "v4" })
+    };
+    // (cpu, instruction, bytes, whether fine-grained memory loses it)
+    let cases = [
+        ("gfx90a", flat("global_atomic_add_f32", 4), 4, true),
+        ("gfx90a", flat("global_atomic_pk_add_f16", 4), 4, true),
+        ("gfx90a", flat("global_atomic_add_f64", 8), 8, true),
+        ("gfx90a", flat("global_atomic_min_f64", 8), 8, true),
+        ("gfx90a", flat("flat_atomic_max_f64", 8), 8, true),
+        ("gfx90a", flat("flat_atomic_add_f64", 8), 8, true),
+        ("gfx90a", buffer("buffer_atomic_add_f32", 4), 4, true),
+        ("gfx90a", buffer("buffer_atomic_add_f64", 8), 8, true),
+        ("gfx90a", flat("global_atomic_add", 4), 4, false),
+        ("gfx90a", flat("global_atomic_cmpswap", 4).replace(", v4,", ", v[4:5],"), 4, false),
+        ("gfx90a", flat("global_atomic_umax_x2", 8), 8, false),
+        ("gfx701", flat("flat_atomic_fmax_x2", 8), 8, false),
+    ];
+    for (cpu, text, bytes, lost) in cases {
+        // All lanes in one dword or quadword, then each in its own: engines do these differently.
+        for (step, fine) in [(0, true), (bytes, true), (bytes, false)] {
+            for (name, engine) in engines(target(cpu)) {
+                let mut machine = Machine::with("float_atomics.rs", target(cpu), engine, &text, 0);
+                let cells: Vec<u8> =
+                    (0..64).flat_map(|_| five(bytes).to_le_bytes()[..bytes].to_vec()).collect();
+                let memory = machine.buffer(&cells);
+                machine.memory.set_fine(memory, fine);
+                let mut wave = machine.wave();
+                for (i, word) in [memory as u32, (memory >> 32) as u32, 64 * bytes as u32, 4 << 12 | 4 << 15]
+                    .into_iter()
+                    .enumerate()
+                {
+                    wave.set_sgpr(8 + i as u32, word);
+                }
+                for lane in 0..64u64 {
+                    let at = memory + lane * step as u64;
+                    let (data, old) = (ten(bytes), 0xdead_beef_dead_beef);
+                    let words = [at, lane * step as u64, data, old];
+                    for (r, word) in words.into_iter().enumerate() {
+                        wave.vgpr_mut(2 * r as u16).unwrap()[lane as usize] = word as u32;
+                        if r != 1 {
+                            wave.vgpr_mut(2 * r as u16 + 1).unwrap()[lane as usize] = (word >> 32) as u32;
+                        }
+                    }
+                }
+                assert_eq!(machine.run(&mut wave), Event::End, "{text} on {name}");
+                let result = if text.starts_with("buffer") { 4 } else { 6 };
+                let returned = wave.vgpr_mut(result + (bytes as u16 / 4 - 1)).unwrap()[0];
+                let what = format!("{text} on {name}, step {step}, fine {fine}");
+                if lost && fine {
+                    assert_eq!(machine.read(memory, 64 * bytes), cells, "{what}");
+                    assert_eq!(returned, 0, "{what}");
+                } else {
+                    assert_eq!(returned, (five(bytes) >> (8 * bytes - 32)) as u32, "{what}");
+                }
+                let sum = if bytes == 8 { 15f64.to_bits() } else { 15f32.to_bits() as u64 };
+                if text.contains("add_f") && !text.contains("pk_") && !fine {
+                    assert_eq!(machine.read(memory, bytes), sum.to_le_bytes()[..bytes], "{what}");
+                }
             }
         }
     }

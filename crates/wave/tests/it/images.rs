@@ -616,8 +616,10 @@ fn unusable_resources() {
         };
         // With XOR, and with macro tiles; of one dimension; of several levels; 96-bit elements.
         let tile = if cpu.starts_with("gfx9") { 1 } else { 13 };
-        refused(load(Resource { tiling: Some(25), ..plain }, text), "tiled");
-        refused(load(Resource { tiling: Some(14), ..plain }, text), "tiled");
+        // The names are those of AMD's address library; before GFX9 the number is a row of a table that a driver sets up.
+        let named = |name: &'static str| if cpu.starts_with("gfx9") { name } else { "tiled" };
+        refused(load(Resource { tiling: Some(25), ..plain }, text), named("SW_64KB_S_X, which XORs"));
+        refused(load(Resource { tiling: Some(14), ..plain }, text), named("SW_VAR_D"));
         refused(load(Resource { tiling: Some(tile), kind: 8, ..plain }, text), "tiled");
         refused(load(Resource { tiling: Some(tile), levels: [0, 3], ..plain }, text), "tiled");
         refused(load(Resource { tiling: Some(tile), dfmt: 13, nfmt: 4, ..plain }, text), "tiled");

@@ -4,7 +4,7 @@
 //! Formatted accesses, images, GWS and the lane-crossing LDS instructions have tests of their own, as have floats that are
 //! not ordinary numbers.
 
-use crate::harness::{CPUS, Machine, Random, registers};
+use crate::harness::{CPUS, Machine, Random, engines, registers, target};
 use crate::reference::{Access, Pair, access, apply, operand};
 use wavemill_isa::row::flag;
 use wavemill_isa::{Enc, ROWS, Role, Row};
@@ -411,4 +411,42 @@ fn every_plain_access() {
         }
     }
     assert!(count > 6000, "{count} accesses");
+}
+
+/// ROCm's code object format, "Scratch memory swizzling": lanes' private memory is interleaved in elements of 4, 8 or 16 bytes
+/// before GFX9, so that as many bytes of a lane lie together.
+#[test]
+fn private_memory_has_elements_before_gfx9() {
+    for (cpu, element) in [("gfx701", 4), ("gfx803", 4), ("gfx803", 8), ("gfx803", 16)] {
+        for (name, engine) in engines(target(cpu)) {
+            let text = "flat_store_dwordx4 v[0:1], v[4:7]\nflat_load_dwordx4 v[8:11], v[0:1]";
+            let mut machine = Machine::with("memory.rs", target(cpu), engine, text, 0);
+            let scratch = machine.buffer(&[0; 64 * 64]);
+            machine.group.scratch_base = scratch;
+            let mut wave = machine.wave();
+            wave.scratch_bytes = 64;
+            wave.scratch_element = element;
+            let address = machine.group.private_base | 32;
+            for lane in 0..64u32 {
+                wave.vgpr_mut(0).unwrap()[lane as usize] = address as u32;
+                wave.vgpr_mut(1).unwrap()[lane as usize] = (address >> 32) as u32;
+                for i in 0..4 {
+                    wave.vgpr_mut(4 + i).unwrap()[lane as usize] = 0x1000 * lane + u32::from(i);
+                }
+            }
+            assert_eq!(machine.run(&mut wave), Event::End, "{name} on {cpu}");
+            let bytes = machine.read(scratch, 64 * 64);
+            for lane in 0..64usize {
+                for i in 0..4usize {
+                    let offset = 32 + 4 * i;
+                    let e = usize::from(element);
+                    let at = offset / e * e * 64 + lane * e + offset % e;
+                    let stored = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+                    let want = 0x1000 * lane as u32 + i as u32;
+                    assert_eq!(stored, want, "{name} on {cpu}, elements of {element}, lane {lane}");
+                    assert_eq!(wave.vgpr(8 + i as u16).unwrap()[lane], want, "{name} on {cpu}");
+                }
+            }
+        }
+    }
 }

@@ -1,8 +1,10 @@
 //! Events, faults, counters: what the machine sees of a wave.
 
 use crate::harness::{CPUS, Machine};
+use std::sync::Arc;
+use std::time::Duration;
 use wavemill_isa::lookup;
-use wavemill_wave::{Event, FaultKind, Simd};
+use wavemill_wave::{Clock, Event, FaultKind, Simd};
 
 fn machine(text: &str) -> Machine {
     Machine::new("gfx90a", Simd::Portable, text, 256)
@@ -206,6 +208,20 @@ fn clocks_do_not_run_backwards() {
             assert_eq!(m.run(&mut wave), Event::End, "{name} on {cpu}");
             assert!(wave.sgpr64(0) <= wave.sgpr64(2) && wave.sgpr64(2) != 0, "{name} on {cpu}");
         }
+    }
+}
+
+/// S_MEMTIME counts shader clocks (ROCm/hip #3110), S_MEMREALTIME 27 MHz on gfx900 (microsoft/mscclpp #237) and 25 MHz on gfx906,
+/// gfx908 and gfx90a (ROCm/rccl #1652): one second, at 1,700 MHz.
+#[test]
+fn clocks_have_their_rates() {
+    for (cpu, mhz) in [("gfx900", 27), ("gfx906", 25), ("gfx908", 25), ("gfx90a", 25)] {
+        let m = Machine::new(cpu, Simd::Portable, "s_memtime s[0:1]\ns_memrealtime s[2:3]\ns_waitcnt 0", 0);
+        let mut wave = m.wave();
+        let now = Arc::new(|| Duration::from_secs(1));
+        wave.clock = Clock::Source { now, shader: 1700 };
+        assert_eq!(m.run(&mut wave), Event::End, "{cpu}");
+        assert_eq!((wave.sgpr64(0), wave.sgpr64(2)), (1_700_000_000, mhz * 1_000_000), "{cpu}");
     }
 }
 
