@@ -1,5 +1,6 @@
 // link: -g
 // exit: 3
+// finds: mem:read-outside mem:use-after-free mem:write-outside
 // Programs that do what they must not: HIP reports each, the report names the kernel and its line, and other processes
 // live on.
 //

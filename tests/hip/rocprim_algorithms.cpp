@@ -1,4 +1,6 @@
-// rocPRIM's device-wide algorithms, each compared with the C++ library's or with a plain loop.
+// finds: mem:write-outside
+// rocPRIM's device-wide algorithms, each compared with the C++ library's or with a plain loop. Its merge writes beyond its
+// temporary memory: partition_kernel has no more partitions than that, but 256 work-items that each write one.
 #include "cases.h"
 #include <algorithm>
 #include <numeric>

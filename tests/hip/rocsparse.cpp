@@ -1,5 +1,7 @@
 // link: -lrocsparse
-// rocSPARSE: products and solvers on a band matrix whose numbers are small integers, so that results are exact.
+// finds: sync:divergent-barrier sync:ended-before-barrier
+// rocSPARSE: products and solvers on a band matrix whose numbers are small integers, so that results are exact. In
+// csrmmnn_general_kernel of rocSPARSE some work-items leave before a barrier that the others come to.
 #include "cases.h"
 #include <rocsparse/rocsparse.h>
 

@@ -1,3 +1,4 @@
+// finds: sync:never-ends
 // kernels: kernels.s
 // The process ends while kernels run that never would: by return, by exit in another thread, by hsa_shut_down, and by
 // a signal; each in a child, which must be gone soon with its own status.

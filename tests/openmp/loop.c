@@ -1,4 +1,8 @@
-// OpenMP offloading: parallel loops, a reduction and mapped arrays on the GPU, compared with the host.
+// finds-clang: race:lds-race race:stale-read
+// finds-gcc: hazard:wait-states race:memory-race
+// OpenMP offloading: parallel loops, a reduction and mapped arrays on the GPU, compared with the host. What checks
+// find is the runtimes': clang 15's has all waves write the same to LDS, and its reduction reads without having invalidated L1 behind
+// its atomic; libgomp's teams all write one global, and a callee's v_readlane_b32 is too close to its caller's use of the SGPR.
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+// finds-clang: race:lds-race race:stale-read
+// finds-gcc: hazard:wait-states race:memory-race
 // OpenMP's ways to map data and to share work, each compared with the host.
 #include <omp.h>
 #include <stdio.h>

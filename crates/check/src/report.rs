@@ -102,6 +102,8 @@ pub struct Report {
     pub mend: String,
     /// How often it happened.
     pub count: u64,
+    /// The kernel has faulted there, and the fault has a report of its own.
+    pub fault: bool,
 }
 
 impl Report {
@@ -115,7 +117,22 @@ impl Report {
                 let _ = writeln!(out, "  {line:>8} | {}", text.trim_end());
             }
         };
+        if self.kernel.is_empty() {
+            // The host has done it.
+            out = format!("{}: {} [{}]\n", self.check, self.message, self.kind);
+        }
         line(&mut out, &self.place);
+        if self.fault || self.kernel.is_empty() {
+            // What the fault's own report has need not be here.
+            for (name, fact) in self.facts.iter().filter(|(name, _)| !self.fault || name != "address") {
+                let _ = writeln!(out, "  {name:<12}{fact}");
+            }
+            if self.fault {
+                let _ = writeln!(out, "  fault       see its report above");
+            }
+            let _ = writeln!(out, "  mend        {}", self.mend);
+            return out;
+        }
         let _ = writeln!(out, "  kernel      {}", wavemill_object::demangle::shown(&self.kernel));
         if let Some((group, wave)) = self.wave {
             let _ = writeln!(out, "  work-group  {}, wave {wave}", three(group));
@@ -162,6 +179,9 @@ impl Report {
         );
         self.place.json(&mut out);
         let _ = write!(out, ", \"count\": {}", self.count);
+        if self.fault {
+            out.push_str(", \"fault\": true");
+        }
         if let Some((group, wave)) = self.wave {
             let _ = write!(
                 out,

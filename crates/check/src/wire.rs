@@ -47,6 +47,7 @@ pub fn line(report: &Report) -> String {
     ];
     fields.push(report.count.to_string());
     fields.push(report.lanes.to_string());
+    fields.push(u8::from(report.fault).to_string());
     put_place(&report.place, &mut fields);
     let three = |n: [u32; 3]| n.map(|n| n.to_string()).join(" ");
     fields.push(report.wave.map_or(String::new(), |(group, wave)| format!("{} {wave}", three(group))));
@@ -105,6 +106,7 @@ pub fn parse(line: &str) -> Option<Report> {
         mend: f.text()?,
         count: f.number()?,
         lanes: f.number()?,
+        fault: f.number::<u8>()? != 0,
         place: f.place()?,
         ..Report::default()
     };
@@ -153,6 +155,7 @@ mod tests {
             facts: vec![("address".into(), "0x10\tin LDS".into())],
             mend: "wait".into(),
             count: 12,
+            fault: true,
         };
         let bare = Report { place: Place { pc: 1, ..Place::default() }, ..Report::default() };
         for report in [whole, bare] {

@@ -343,8 +343,8 @@ impl Engine for Jit {
     }
 
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
-        // Somebody wants to see every instruction.
-        if wave.single_steps() {
+        // Somebody wants to see every instruction, or every access.
+        if wave.single_steps() || wave.observer.is_some() {
             return self.interp.run(wave, group, memory, budget);
         }
         if let Some(event) = wave.begin_run() {

@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use wavemill_runtime::observe::HostEvent;
 
 /// An error code (`cl_int`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -336,6 +337,7 @@ pub fn copy(to: u64, from: u64, len: u64) {
     // objects until they have ended; the caller of the C function promises as much of his own memory. Waves access the
     // same bytes without synchronisation only where the program has asked for it.
     unsafe { std::ptr::copy(from as *const u8, to as *mut u8, len as usize) };
+    wavemill_runtime::observe::tell(HostEvent::Copied { to, from, bytes: len });
 }
 
 unsafe extern "C" {

@@ -21,12 +21,21 @@ impl ProcessChecks {
     /// Appends lines to `out`: `finding PROCESS NUMBER REPORT`, the later one of a number holding, and for `leak`
     /// `allocated PROCESS ADDRESS BYTES` and `freed PROCESS ADDRESS`, all with tabs between.
     pub fn new(session: Session, out: File, next: Option<Arc<dyn ProcessObserver>>) -> ProcessChecks {
+        session.follow_host();
         ProcessChecks { session, out, next }
     }
 
     fn line(&self, text: &str) {
         // Whole lines, for several processes share the file; a full disk must not stop the program.
         let _ = (&self.out).write_all(text.as_bytes());
+    }
+
+    /// Writes down what was found since.
+    fn changed(&self) {
+        let process = std::process::id();
+        for (number, report) in self.session.changed() {
+            self.line(&format!("finding\t{process}\t{number}\t{}\n", wire::line(&report)));
+        }
     }
 
     fn tell(&self, what: impl Fn(&dyn ProcessObserver)) {
@@ -41,10 +50,7 @@ impl DispatchObserver for ProcessChecks {
 
     fn dispatch_ended(&self, number: u64, waves: u64, whole: bool) {
         self.session.dispatch_ended(number, waves, whole);
-        let process = std::process::id();
-        for (number, report) in self.session.changed() {
-            self.line(&format!("finding\t{process}\t{number}\t{}\n", wire::line(&report)));
-        }
+        self.changed();
         self.tell(|o| o.dispatch_ended(number, waves, whole));
     }
 
@@ -88,6 +94,14 @@ impl ProcessObserver for ProcessChecks {
                 if leak {
                     self.line(&format!("freed\t{process}\t{address}\n"));
                 }
+            }
+            HostEvent::NotFreed { address } => {
+                self.session.not_freed(address);
+                self.changed();
+            }
+            HostEvent::Copied { to, from, bytes } => {
+                self.session.copied(to, from, bytes);
+                self.changed();
             }
             _ => {}
         }

@@ -54,6 +54,7 @@ impl ProcessObserver for ProcessEvents {
                 format!("\"allocated\", \"address\": \"{address:#x}\", \"bytes\": {bytes}")
             }
             HostEvent::Freed { address } => format!("\"freed\", \"address\": \"{address:#x}\""),
+            HostEvent::NotFreed { address } => format!("\"not freed\", \"address\": \"{address:#x}\""),
             HostEvent::Locked { host, address, bytes } => {
                 format!(
                     "\"locked\", \"host\": \"{host:#x}\", \"address\": \"{address:#x}\", \"bytes\": {bytes}"

@@ -37,6 +37,11 @@ pub enum HostEvent {
         /// First address.
         address: u64,
     },
+    /// The host wanted to free what is not allocated.
+    NotFreed {
+        /// The address.
+        address: u64,
+    },
     /// Memory of the program was locked.
     Locked {
         /// Where the program sees it.

@@ -53,6 +53,55 @@ pub struct Access {
     pub fault: Option<FaultKind>,
 }
 
+/// What an observer wants to be told. Less is cheaper.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wants {
+    /// Every instruction; else only those that access memory.
+    pub instructions: bool,
+    /// Float exceptions that do not trap.
+    pub exceptions: bool,
+}
+
+impl Default for Wants {
+    /// Everything.
+    fn default() -> Wants {
+        Wants { instructions: true, exceptions: true }
+    }
+}
+
+/// What all active lanes access with an instruction, or with a part of it: as much each, in one piece of memory that is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<'a> {
+    /// Where.
+    pub space: Space,
+    /// What was done.
+    pub kind: Kind,
+    /// The instruction's coherence bits.
+    pub coherence: Coherence,
+    /// Address of the instruction.
+    pub pc: u64,
+    /// The lanes.
+    pub exec: u64,
+    /// Bytes of each.
+    pub bytes: u32,
+    /// The lowest address.
+    pub first: u64,
+    /// Offsets of lanes, and which of them is that of the lowest address; none: they lie side by side, all 64.
+    pub offsets: Option<(&'a [u32; 64], u32)>,
+}
+
+impl Lanes<'_> {
+    /// The address of a lane's first byte.
+    #[inline]
+    pub fn address(&self, lane: u32) -> u64 {
+        let past = match self.offsets {
+            Some((offsets, least)) => offsets[lane as usize & 63].wrapping_sub(least),
+            None => lane * self.bytes,
+        };
+        self.first + u64::from(past)
+    }
+}
+
 /// What a wave remembers for its observer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Told {

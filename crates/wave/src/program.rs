@@ -20,7 +20,9 @@ impl Layout {
     pub fn of(wave: &Wave) -> Layout {
         let Allocation { vgprs, agprs, privileged, .. } = wave.allocation();
         let sgprs = wave.allocation().named_sgprs(wave.level);
-        let flags = privileged as u64 | (wave.single_steps() as u64) << 1;
+        let single = wave.single_steps();
+        let accesses = !single && wave.observer.is_some();
+        let flags = privileged as u64 | (single as u64) << 1 | (accesses as u64) << 2;
         Layout(vgprs as u64 | (agprs as u64) << 16 | (sgprs as u64) << 32 | flags << 40)
     }
 
@@ -38,6 +40,11 @@ impl Layout {
     pub fn single(self) -> bool {
         self.0 >> 41 & 1 != 0
     }
+
+    /// Instructions that access memory are blocks of their own.
+    fn accesses(self) -> bool {
+        self.0 >> 42 & 1 != 0
+    }
 }
 
 /// A straight run of instructions, ended by one that may change the PC.
@@ -51,6 +58,8 @@ pub struct Block {
     pub(crate) lane_ops: LaneOps,
     /// Bytes.
     pub len: u32,
+    /// It is a single instruction that somebody has to look at.
+    pub(crate) stepped: bool,
     /// What the whole block counts.
     pub counters: Counters,
 }
@@ -85,8 +94,14 @@ fn decode(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout, most: usi
     let mut insts = Vec::new();
     let mut counters = Counters::default();
     let mut at = pc;
+    let mut stepped = layout.single();
     loop {
         let inst = fetch(decoder, memory, at, layout, at.wrapping_sub(pc) as u16);
+        let alone = layout.accesses() && reaches_memory(&inst);
+        if alone && !insts.is_empty() {
+            break;
+        }
+        stepped |= alone;
         at = at.wrapping_add(inst.len as u64);
         count(&mut counters, &inst);
         insts.push(inst);
@@ -95,7 +110,7 @@ fn decode(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout, most: usi
             Run::Illegal(_) | Run::Unsupported | Run::Fetch => true,
             _ => false,
         };
-        if ends || insts.len() == most {
+        if ends || alone || insts.len() == most {
             break;
         }
     }
@@ -104,8 +119,24 @@ fn decode(decoder: &Decoder, memory: &Memory, pc: u64, layout: Layout, most: usi
         lane_ops: LaneOps::of(&insts),
         insts: insts.into(),
         len: at.wrapping_sub(pc) as u32,
+        stepped,
         counters,
     }
+}
+
+/// Whether an instruction accesses memory, or may fault.
+fn reaches_memory(inst: &Inst) -> bool {
+    matches!(
+        inst.run,
+        Run::Memory(_)
+            | Run::Share(_)
+            | Run::Formatted(_)
+            | Run::Image(_)
+            | Run::ScalarMemory(_)
+            | Run::Illegal(_)
+            | Run::Unsupported
+            | Run::Fetch
+    )
 }
 
 /// Adds an instruction to the counters.

@@ -4,7 +4,7 @@ use crate::caches::Caches;
 use crate::group::GroupShared;
 use crate::guest;
 use crate::mem::Memory;
-use crate::observe::{Access, Control};
+use crate::observe::{Access, Control, Lanes};
 use crate::state::Wave;
 use std::sync::atomic::{Ordering, fence};
 use wavemill_isa::Level;
@@ -12,6 +12,7 @@ use wavemill_sem::atomic::{Atomic, Rmw};
 use wavemill_sem::bus::{At, Bus, FaultKind, Kind, Space};
 use wavemill_sem::gws::Request;
 use wavemill_sem::hwreg::trapsts;
+use wavemill_sem::memory;
 use wavemill_sem::operand::Src;
 use wavemill_sem::ordered::Count;
 use wavemill_sem::state::{Allocation, Apertures, Bases, State};
@@ -246,6 +247,37 @@ impl Running<'_> {
         if observer.access(self.wave, &access) == Control::Stop {
             self.wave.told.stop = true;
         }
+    }
+}
+
+impl Running<'_> {
+    /// Whether it will do to tell of all lanes' accesses at once.
+    #[cold]
+    pub(crate) fn takes(&self, space: Space, first: u64, bytes: u64) -> bool {
+        let told = self.wave.watches.is_none() && self.wave.caches.is_none();
+        let observer = self.wave.observer.as_ref().filter(|_| told);
+        observer.is_some_and(|o| o.takes(self.wave, space, first, bytes))
+    }
+
+    /// Tells of all lanes' accesses at once: `first` is the lowest address, that of the given offset.
+    #[cold]
+    pub(crate) fn tell_lanes(
+        &self,
+        space: Space,
+        access: memory::Access,
+        exec: u64,
+        first: u64,
+        offsets: Option<(&[u32; 64], u32)>,
+    ) {
+        let Some(observer) = &self.wave.observer else { return };
+        let kind = match access {
+            memory::Access::Load { .. } => Kind::Read,
+            memory::Access::Store { .. } => Kind::Write,
+            memory::Access::Atomic { op, .. } => Kind::Atomic(op),
+        };
+        let told = &self.wave.told;
+        let (pc, coherence, bytes) = (told.pc, told.coherence, access.bytes().into());
+        observer.lanes(self.wave, &Lanes { space, kind, coherence, pc, exec, bytes, first, offsets });
     }
 }
 

@@ -330,6 +330,20 @@ impl Wave {
 /// Is told what happens to waves ([`Wave::observer`]): what checkers, debuggers, tracers and profilers hang on. All methods do nothing unless written; one observer may have waves of several threads.
 #[allow(unused_variables)] // what the provided methods do not look at
 pub trait Observer: Send + Sync {
+    /// What it wants to be told: asked for each step, and always the same.
+    fn wants(&self) -> observe::Wants {
+        observe::Wants::default()
+    }
+
+    /// All that an instruction accesses, or a part of it, lies within these bytes, which are there. True: [`Self::lanes`] will
+    /// do, when it has run; else each access is told by itself.
+    fn takes(&self, wave: &Wave, space: observe::Space, first: u64, bytes: u64) -> bool {
+        false
+    }
+
+    /// Accesses were made that [`Self::takes`] had no objection to.
+    fn lanes(&self, wave: &Wave, lanes: &observe::Lanes<'_>) {}
+
     /// The wave runs for the first time.
     fn wave_started(&self, wave: &Wave) {}
 

@@ -137,11 +137,11 @@ impl Running<'_> {
 
     /// Before an instruction runs step by step. An event instead: it must not run now.
     pub fn begin_step(&mut self, pc: u64, inst: &Inst) -> Result<Step, Event> {
-        if let Some(observer) = self.wave.observer.clone()
-            && is_instruction(inst)
-        {
+        if self.wave.observer.is_some() && is_instruction(inst) {
             let held = self.wave.told.held.take() == Some(pc);
-            if !held && observer.before(self.wave, &shown(pc, inst)) == Control::Stop {
+            if let Some(observer) = self.wave.observer.as_ref().filter(|_| !held)
+                && observer.before(self.wave, &shown(pc, inst)) == Control::Stop
+            {
                 self.wave.told.held = Some(pc);
                 return Err(Event::Stopped);
             }
@@ -157,7 +157,8 @@ impl Running<'_> {
         self.tell(At::wave(Space::Code, pc), inst.len, Kind::Read, fault);
         self.wave.told.coherence = inst.coherence;
         let (mode, privileged) = (self.wave.mode, self.wave.privileged());
-        Ok(Step { pc, mode, privileged, raised: raise::raised(inst, self) })
+        let raised = if self.wave.shows_exceptions() { raise::raised(inst, self) } else { Raised::default() };
+        Ok(Step { pc, mode, privileged, raised })
     }
 
     /// After an instruction has run step by step: traps when it raised an exception that MODE lets trap, or when the wave is
@@ -173,7 +174,7 @@ impl Running<'_> {
             Next::Stop(Event::End) => next,
             next => self.exceptions(&step, inst, flags, next),
         };
-        let Some(observer) = self.wave.observer.clone() else { return next };
+        let Some(observer) = &self.wave.observer else { return next };
         if retried || !is_instruction(inst) {
             return next;
         }

@@ -92,14 +92,26 @@ impl Wave {
         self.status & status::HALT != 0
     }
 
+    /// Whether somebody can see float exceptions.
+    pub(crate) fn shows_exceptions(&self) -> bool {
+        self.gather_exceptions
+            || self.observer.as_ref().is_some_and(|o| o.wants().exceptions)
+            || self.traps_exceptions()
+    }
+
     /// Whether every instruction has to be looked at: somebody can see float exceptions, the wave runs step by step, or
-    /// addresses are watched, or it has an observer, or caches that are modelled.
+    /// addresses are watched, or it has an observer who wants that, or caches that are modelled.
     pub fn single_steps(&self) -> bool {
-        const TRAPS: u32 = mode::DEBUG | mode::EXCP_EN & !(trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT);
         self.gather_exceptions
             || self.watches.is_some()
-            || self.observer.is_some()
+            || self.observer.as_ref().is_some_and(|o| o.wants().instructions)
             || self.caches.is_some()
-            || self.mode & TRAPS != 0 && self.status & (status::TRAP_EN | status::PRIV) == status::TRAP_EN
+            || self.traps_exceptions()
+    }
+
+    /// Whether exceptions trap.
+    fn traps_exceptions(&self) -> bool {
+        const TRAPS: u32 = mode::DEBUG | mode::EXCP_EN & !(trapsts::MEMORY_VIOLATION << mode::EXCP_EN_SHIFT);
+        self.mode & TRAPS != 0 && self.status & (status::TRAP_EN | status::PRIV) == status::TRAP_EN
     }
 }

@@ -10,8 +10,13 @@
 //! `// input: FILE` another file that is its argument, `// ranks: N` starts it N times under mpirun, `// exit: N` the status
 //! that `exec` ends with instead of 0 (3 where kernels fault on purpose), `// only: clang` that GCC cannot compile it,
 //! `// within: S` seconds that the best of five runs may take (of processor time, should the machine be busy with other
-//! things), `// record: and repeat` that it is run twice more, with `exec --record` and as the record says.
+//! things), `// record: and repeat` that it is run twice more, with `exec --record` and as the record says, `// finds:
+//! CHECK:KIND …` what `--check` finds in it, because it is there (`finds-clang` and `finds-gcc` of OpenMP's runtimes),
+//! `// unchecked: WHY` that it cannot run with checks.
+//!
+//! `cargo xtask acid --check` runs them with all checks: nothing may be found but what a program says itself.
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::io::Read;
@@ -53,6 +58,10 @@ const PACKAGES: &[&str] = &[
 
 /// A program that runs for longer has hung.
 const LIMIT: Duration = Duration::from_secs(180);
+/// The same with checks.
+const CHECKED: Duration = Duration::from_secs(1800);
+/// The status of `exec --check` where something was found and all else was well.
+const FOUND: i32 = 5;
 
 /// A program to build and run.
 #[derive(Clone)]
@@ -74,6 +83,10 @@ struct Item {
     ranks: Option<u32>,
     /// It is recorded and repeated, too.
     recorded: bool,
+    /// Why it cannot run with checks.
+    unchecked: Option<String>,
+    /// What checks find in it, if it runs with checks.
+    finds: Option<BTreeSet<String>>,
 }
 
 /// How a program went that passed.
@@ -88,9 +101,24 @@ struct Passed {
 /// How an item went: what went wrong if it did not pass.
 type Outcome = Result<Passed, String>;
 
-/// Runs the items whose names contain the filter.
-pub fn run(root: &Path, wavemill: &Path, filter: &str) -> Result<(), String> {
-    let items: Vec<Item> = items(root)?.into_iter().filter(|i| i.name.contains(filter)).collect();
+/// Runs the items whose names contain the filter, with all checks or without.
+pub fn run(root: &Path, wavemill: &Path, filter: &str, check: bool) -> Result<(), String> {
+    let mut items: Vec<Item> = items(root)?.into_iter().filter(|i| i.name.contains(filter)).collect();
+    if check {
+        for item in items.extract_if(.., |i| i.unchecked.is_some()) {
+            println!("left out: {}: {}", item.name, item.unchecked.unwrap_or_default());
+        }
+        for item in &mut items {
+            item.exec.push("--check".into());
+            item.within = None;
+            item.limit = CHECKED;
+            if item.exit == 0 && item.finds.as_ref().is_some_and(|f| !f.is_empty()) {
+                item.exit = FOUND;
+            }
+        }
+    } else {
+        items.iter_mut().for_each(|i| i.finds = None);
+    }
     if items.is_empty() {
         return Err(format!("no program's name contains `{filter}`"));
     }
@@ -194,6 +222,10 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             exit: exit.transpose()?.unwrap_or(0),
             ranks: setting(&source, "ranks").and_then(|n| n.parse().ok()),
             recorded: setting(&source, "record").is_some(),
+            unchecked: setting(&source, "unchecked").map(str::to_owned),
+            finds: Some(
+                words(setting(&source, &format!("finds{suffix}")).unwrap_or("")).into_iter().collect(),
+            ),
         });
         Ok::<_, String>(())
     };
@@ -413,6 +445,12 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     let out = out.join().unwrap_or_default();
     let err = err.join().unwrap_or_default();
     let passed = status.and_then(|s| s.code()) == Some(item.exit) && out.lines().last() == Some("PASS");
+    if let Some(wanted) = &item.finds {
+        let found = findings(&err);
+        if found != *wanted {
+            return Err(format!("found {found:?}, not {wanted:?}\n{err}"));
+        }
+    }
     if passed {
         let notes = out.lines().filter_map(|l| l.strip_prefix("note:")).map(|n| n.trim().to_owned());
         let cases = out.lines().filter(|l| l.starts_with("case: ")).count().max(1);
@@ -420,6 +458,17 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     }
     let end = status.map_or(format!("still ran after {} s", item.limit.as_secs()), |s| s.to_string());
     Err(format!("{end}\n{}{}", last(&out), last(&err)))
+}
+
+/// The `CHECK:KIND` of findings: their first lines are `PLACE: CHECK: SENTENCE [KIND]`.
+fn findings(text: &str) -> BTreeSet<String> {
+    const CHECKS: [&str; 7] = ["mem", "init", "race", "sync", "wait", "hazard", "leak"];
+    let kind = |line: &str| {
+        let (rest, kind) = line.strip_suffix(']')?.rsplit_once(" [")?;
+        let check = CHECKS.iter().find(|c| rest.contains(&format!(": {c}: ")))?;
+        Some(format!("{check}:{kind}"))
+    };
+    text.lines().filter_map(kind).collect()
 }
 
 fn all(stream: Option<impl Read>) -> String {

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::set::Check;
-use crate::report::Report;
+use crate::report::{Place, Report};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use wavemill_device::launch::item_id;
@@ -41,6 +41,10 @@ pub struct Told {
     pub facts: Vec<(&'static str, String)>,
     /// How it may be mended.
     pub mend: String,
+    /// The kernel faults there.
+    pub fault: bool,
+    /// Where the other side is, if that is another dispatch's code.
+    pub place: Option<Place>,
 }
 
 /// Reports in the order in which they were found.
@@ -77,14 +81,32 @@ impl Book {
             message: told.message,
             place: scene.place(key.pc),
             listing: scene.listing(key.pc),
-            other: key.other.map(|pc| (told.other.into(), scene.place(pc))),
+            other: key.other.map(|pc| (told.other.into(), told.place.unwrap_or_else(|| scene.place(pc)))),
             wave: Some((group, wave)),
             lanes: who.lanes,
             item: Some(item_id(scene.plan.group_size(group), first)),
             facts: told.facts.into_iter().map(|(name, fact)| (name.into(), fact)).collect(),
             mend: told.mend,
             count: times,
+            fault: told.fault,
         });
+    }
+
+    /// Adds what no kernel has done: the same message is the same finding.
+    pub fn add(&self, report: Report) {
+        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Pages { reports, changed, .. } = &mut *pages;
+        let same = |r: &Report| r.kernel.is_empty() && r.kind == report.kind && r.message == report.message;
+        match reports.iter().position(same) {
+            Some(at) => {
+                reports[at].count += 1;
+                changed.insert(at);
+            }
+            None => {
+                changed.insert(reports.len());
+                reports.push(report);
+            }
+        }
     }
 
     /// Reports that are new or were counted again since this was asked last, with their numbers.

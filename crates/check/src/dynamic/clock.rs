@@ -7,6 +7,7 @@
 //! What a wave hands on of itself is what is done: waited for with S_WAITCNT. Only in memory, and within a work-group, order of
 //! issue will do, because its waves share one L1 cache that works in order (AMDGPU guide, memory model of GFX6 to GFX9).
 
+use super::between::Past;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use wavemill_isa::info::{Counter, Info, Queue};
@@ -28,6 +29,8 @@ pub struct Known {
     pub far: Arc<Far>,
     /// The same, as far as loads through L1 see it: what was known when that was invalidated last.
     pub visible: Arc<Far>,
+    /// Waves of dispatches that had ended when this one began.
+    pub past: Past,
 }
 
 fn join_all(to: &mut [u32], from: &[u32]) {
@@ -48,8 +51,8 @@ fn learn(map: &mut Far, wave: u32, stamp: u32) {
 
 impl Known {
     /// Nothing, in a work-group of so many waves.
-    pub fn nothing(base: u32, waves: usize) -> Known {
-        Known { base, lds: vec![0; waves], memory: vec![0; waves], ..Known::default() }
+    pub fn nothing(base: u32, waves: usize, past: Past) -> Known {
+        Known { base, lds: vec![0; waves], memory: vec![0; waves], past, ..Known::default() }
     }
 
     /// What another wave of the work-group knew.
@@ -61,7 +64,7 @@ impl Known {
     }
 
     /// What a wave of another work-group knew.
-    pub fn join_from_afar(&mut self, other: &Known) {
+    fn join_from_afar(&mut self, other: &Known) {
         join_far(&mut self.far, &other.far);
         let own = self.base..self.base + self.memory.len() as u32;
         let far = Arc::make_mut(&mut self.far);
@@ -71,31 +74,59 @@ impl Known {
         far.retain(|wave, _| !own.contains(wave));
     }
 
-    /// What another wave knew, of this work-group or another one.
-    pub fn include(&mut self, other: &Known) {
-        if other.base == self.base { self.join(other) } else { self.join_from_afar(other) }
+    /// What a wave has handed on, of this work-group or another one.
+    pub fn include(&mut self, release: &Release) {
+        let Release { known, wave, lds, memory } = release;
+        let index = (wave - known.base) as usize;
+        if known.base == self.base {
+            self.join(known);
+            self.lds[index] = self.lds[index].max(*lds);
+            self.memory[index] = self.memory[index].max(*memory);
+        } else {
+            self.join_from_afar(known);
+            learn(Arc::make_mut(&mut self.far), *wave, *memory);
+        }
     }
 
     /// What is known of a wave's accesses, in memory; loads through L1 see less.
     pub fn of(&self, wave: u32, through_l1: bool) -> u32 {
         match wave.checked_sub(self.base).and_then(|i| self.memory.get(i as usize)) {
             Some(stamp) => *stamp,
+            None if self.past.iter().any(|waves| waves.contains(&wave)) => u32::MAX,
             None => *(if through_l1 { &self.visible } else { &self.far }).get(&wave).unwrap_or(&0),
         }
+    }
+}
+
+/// What a wave hands on with a value that it writes.
+#[derive(Clone, Debug)]
+pub struct Release {
+    /// What it knew of others.
+    pub known: Arc<Known>,
+    /// The wave.
+    pub wave: u32,
+    /// What it had done itself.
+    pub lds: u32,
+    /// The same in memory.
+    pub memory: u32,
+}
+
+impl Release {
+    /// A chain of atomics hands on what each of them knew, whether it looks at the value or not.
+    pub fn include(&mut self, before: &Release) {
+        Arc::make_mut(&mut self.known).include(before);
     }
 }
 
 /// The clock of a wave.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// Its number among all waves of the dispatch.
+    /// Its number among all waves of the dispatches that run at the same time.
     pub wave: u32,
     /// The stamp of its latest memory instruction.
     pub now: u32,
     /// What it knows.
-    pub known: Known,
-    /// The same as of now, for those who read what it writes.
-    handed: Option<Arc<Known>>,
+    pub known: Arc<Known>,
     /// What was acquired last.
     acquired: Option<(Arc<Known>, u32)>,
     /// Vector memory instructions and those of LDS under way, oldest first.
@@ -107,12 +138,11 @@ pub struct Clock {
 
 impl Clock {
     /// A wave that starts.
-    pub fn new(wave: u32, base: u32, waves: usize) -> Clock {
+    pub fn new(wave: u32, base: u32, waves: usize, past: &Past) -> Clock {
         Clock {
             wave,
             now: 0,
-            known: Known::nothing(base, waves),
-            handed: None,
+            known: Arc::new(Known::nothing(base, waves, past.clone())),
             acquired: None,
             vector: VecDeque::new(),
             lds: VecDeque::new(),
@@ -158,63 +188,64 @@ impl Clock {
     }
 
     /// LDS accesses that are done.
-    pub fn lds_done(&self) -> u32 {
+    fn lds_done(&self) -> u32 {
         self.done(&self.lds)
     }
 
     /// Memory accesses that are done.
-    pub fn memory_done(&self) -> u32 {
+    fn memory_done(&self) -> u32 {
         self.done(&self.vector)
     }
 
     /// What the wave hands on at a barrier.
     pub fn at_barrier(&self) -> Known {
-        let mut known = self.known.clone();
+        let mut known = Known::clone(&self.known);
         let own = self.index();
         known.lds[own] = self.lds_done();
         known.memory[own] = self.now;
         known
     }
 
-    /// What it hands on with a value that it writes: to waves of its work-group in order of issue, to others what is done.
-    pub fn hand_on(&mut self) -> Arc<Known> {
-        let own = self.index();
-        let (lds, memory) = (self.lds_done(), self.memory_done());
-        let same = |k: &&Arc<Known>| k.lds[own] == lds && k.memory[own] == memory;
-        if let Some(known) = self.handed.as_ref().filter(same) {
-            return known.clone();
+    /// What it hands on with a value that it writes: what is done.
+    pub fn hand_on(&self) -> Release {
+        Release {
+            known: self.known.clone(),
+            wave: self.wave,
+            lds: self.lds_done(),
+            memory: self.memory_done(),
         }
-        let mut known = self.known.clone();
-        (known.lds[own], known.memory[own]) = (lds, memory);
-        self.handed.insert(Arc::new(known)).clone()
     }
 
-    /// What another wave has handed on, with a value that it wrote at `stamp`.
-    pub fn acquire(&mut self, other: &Arc<Known>, wave: u32, stamp: u32) {
+    /// What another wave has handed on, with a value that it wrote at `stamp`. In its own work-group, what was issued before
+    /// that is in order.
+    pub fn acquire(&mut self, other: &Release, stamp: u32) {
         // A wave that polls finds the same again and again.
-        if self.acquired.as_ref().is_some_and(|(known, at)| Arc::ptr_eq(known, other) && *at == stamp) {
+        if self.acquired.as_ref().is_some_and(|(known, at)| Arc::ptr_eq(known, &other.known) && *at == stamp)
+        {
             return;
         }
-        self.acquired = Some((other.clone(), stamp));
-        if other.base == self.known.base {
-            self.known.join(other);
-            let theirs = &mut self.known.memory[(wave - other.base) as usize];
-            *theirs = (*theirs).max(stamp);
-        } else {
-            self.known.join_from_afar(other);
+        self.acquired = Some((other.known.clone(), stamp));
+        if Arc::ptr_eq(&self.known, &other.known) {
+            return;
         }
-        self.handed = None;
+        let known = Arc::make_mut(&mut self.known);
+        known.include(other);
+        if other.known.base == known.base {
+            let theirs = &mut known.memory[(other.wave - known.base) as usize];
+            *theirs = (*theirs).max(stamp);
+        }
     }
 
     /// What all waves of the work-group know behind a barrier.
     pub fn join(&mut self, all: &Known) {
-        self.known.join(all);
-        self.handed = None;
+        Arc::make_mut(&mut self.known).join(all);
     }
 
     /// L1 forgets what it has: loads see what is known.
     pub fn invalidate(&mut self) {
-        self.known.visible = self.known.far.clone();
-        self.handed = None;
+        if !Arc::ptr_eq(&self.known.visible, &self.known.far) {
+            let known = Arc::make_mut(&mut self.known);
+            known.visible = known.far.clone();
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! come lane by lane; a thread gathers those of an instruction and hands them on together.
 
 use super::book::Book;
+use super::flight;
 use super::scene::{Executed, Scene};
 use super::watch::{Context, GroupWatch, Watch};
 use std::cell::RefCell;
@@ -11,7 +12,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::launch::Plan;
-use wavemill_wave::observe::{Access, Control, Counters, Instruction, Space};
+use wavemill_sem::state::lanes as active;
+use wavemill_wave::observe::{Access, Control, Counters, Instruction, Kind, Lanes, Space, Wants};
 use wavemill_wave::{Event, Observer, Wave};
 
 /// Instructions that a thread remembers.
@@ -26,9 +28,11 @@ struct Group {
 /// Looks on at the waves of a dispatch.
 pub struct Eyes {
     number: u64,
-    scene: Scene,
+    scene: Arc<Scene>,
     book: Arc<Book>,
     watches: Vec<Box<dyn Watch>>,
+    /// Nobody looks at more than accesses ([`Watch::is_narrow`]).
+    narrow: bool,
     groups: Mutex<HashMap<[u32; 3], Arc<Mutex<Group>>>>,
     /// A wave has faulted or trapped.
     faulted: AtomicBool,
@@ -68,7 +72,11 @@ impl Hand {
             |e: &&Arc<Executed>| e.step.at == instruction.pc && e.step.inst.bits == instruction.inst.bits;
         match slot.as_ref().filter(same) {
             Some(known) => known.clone(),
-            None => slot.insert(scene.executed(instruction.pc, &instruction.inst)).clone(),
+            None => {
+                // A count of its own, for threads count what they hold all the time.
+                let found = scene.executed(instruction.pc, &instruction.inst);
+                slot.insert(Arc::new(Executed::clone(&found))).clone()
+            }
         }
     }
 }
@@ -79,12 +87,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Eyes {
     /// Looks on with these checks.
-    pub fn new(scene: Scene, book: Arc<Book>, watches: Vec<Box<dyn Watch>>) -> Eyes {
+    pub fn new(scene: Arc<Scene>, book: Arc<Book>, watches: Vec<Box<dyn Watch>>) -> Eyes {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         Eyes {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             scene,
             book,
+            narrow: watches.iter().all(|w| w.is_narrow()),
             watches,
             groups: Mutex::default(),
             faulted: AtomicBool::new(false),
@@ -167,6 +176,44 @@ impl Eyes {
 }
 
 impl Observer for Eyes {
+    fn wants(&self) -> Wants {
+        Wants { instructions: !self.narrow, exceptions: false }
+    }
+
+    fn takes(&self, wave: &Wave, space: Space, first: u64, bytes: u64) -> bool {
+        let cx = self.context(false);
+        self.with(wave, |_, group| group.watches.iter_mut().all(|w| w.takes(&cx, space, first, bytes)))
+    }
+
+    fn lanes(&self, _: &Wave, lanes: &Lanes<'_>) {
+        if self.narrow {
+            return;
+        }
+        let Lanes { space, kind, coherence, pc, bytes, .. } = *lanes;
+        // Dwords, as where each lane is told by itself; atomics are one access. No check looks at values.
+        let piece = if matches!(kind, Kind::Atomic(_)) { bytes } else { bytes.min(4) };
+        HAND.with_borrow_mut(|hand| {
+            for lane in active(lanes.exec) {
+                let start = lanes.address(lane);
+                for address in (start..start + u64::from(bytes)).step_by(piece as usize) {
+                    let lane = Some(lane as u8);
+                    let access = Access {
+                        pc,
+                        space,
+                        address,
+                        bytes: piece,
+                        kind,
+                        coherence,
+                        lane,
+                        value: 0,
+                        fault: None,
+                    };
+                    hand.accesses.push(access);
+                }
+            }
+        });
+    }
+
     fn wave_started(&self, wave: &Wave) {
         self.tell(wave, |w, cx| w.wave_started(cx, wave));
     }
@@ -211,6 +258,7 @@ impl Observer for Eyes {
             self.faulted.store(true, Ordering::Relaxed);
             self.done(wave);
         }
+        flight::end();
     }
 
     fn wave_ended(&self, wave: &Wave, how: &Event) {

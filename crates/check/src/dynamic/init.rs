@@ -2,26 +2,27 @@
 //!
 //! Beside each register and each dword of LDS and private memory goes a mask of its undefined bits. Copying them is no mistake;
 //! arithmetic carries them on (`undefined`). Memory of the host is taken for written; what a kernel stores there undefined, and
-//! leaves so, is told when the dispatch has ended.
+//! leaves so, is told when the host reads it (`results`).
 
-use super::book::{Key, Told, Who};
+use super::book::{Key, Who};
+use super::cells::Cells;
+use super::pool::Pool;
+use super::recorded::Recorded;
+use super::registers::{Origin, Registers};
+use super::results::{Results, told};
 use super::scene::Executed;
 use super::set::Check;
 use super::undefined::{Bits, evaluate};
 use super::watch::{Context, GroupWatch, Watch};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use wavemill_isa::info::{Index, Reg, Use};
 use wavemill_isa::{Op, Role, regs};
 use wavemill_sem::address::Addressing;
-use wavemill_sem::apply::Context as Modes;
 use wavemill_sem::inst::{Inst, Run};
 use wavemill_sem::lanemove::{LaneMove, first_lane, permute_lane, swizzle_source};
 use wavemill_sem::memory::Access as Move;
-use wavemill_sem::mode::Mode;
 use wavemill_sem::operand::Src;
-use wavemill_sem::record::{self, WordValue};
+use wavemill_sem::record;
 use wavemill_sem::resolve::resolve;
 use wavemill_sem::share::{PairAction, Share};
 use wavemill_sem::smem::ScalarMemory;
@@ -29,208 +30,99 @@ use wavemill_sem::state::lanes;
 use wavemill_wave::Wave;
 use wavemill_wave::observe::{Access, Kind, Space};
 
-/// Where undefined bits come from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Origin {
-    Register(Reg),
-    Lds(u64),
-    Private(u64),
-}
-
-/// Undefined dwords of memory: their bits, their origin, and the instruction that stored them.
-type Stored = HashMap<u64, (u32, Origin, u64, Who)>;
-
-#[derive(Default)]
-struct Memory {
-    some: AtomicBool,
-    stored: Mutex<Stored>,
-}
-
 /// The check.
-#[derive(Default)]
 pub struct Init {
-    memory: Arc<Memory>,
+    /// What kernels have left in memory.
+    results: Arc<Results>,
+    pool: Arc<Pool<Room>>,
+}
+
+/// What a work-group needs, and the next can use.
+#[derive(Default)]
+struct Room {
+    waves: Vec<Registers>,
+    /// Instructions as engines execute them.
+    known: Vec<Option<Arc<Inst>>>,
+    /// What those mean that have met undefined bits.
+    recorded: Vec<Option<Arc<Recorded>>>,
+}
+
+impl Init {
+    /// Looks on; `results` is what earlier dispatches have left.
+    pub fn new(results: Arc<Results>) -> Init {
+        Init { results, pool: Arc::default() }
+    }
 }
 
 impl Watch for Init {
     fn group(&self, cx: &Context<'_>, _: [u32; 3], waves: u32) -> Box<dyn GroupWatch> {
         let scratch = &cx.scene.plan.scratch;
+        let mut room = self.pool.take();
+        room.waves.resize_with((waves as usize).max(room.waves.len()), Registers::default);
         Box::new(Group {
-            memory: self.memory.clone(),
-            waves: (0..waves).map(|_| Registers::default()).collect(),
-            lds: HashMap::new(),
-            known: Vec::new(),
+            results: self.results.clone(),
+            pool: self.pool.clone(),
+            room,
+            lds: Cells::default(),
+            private: Cells::default(),
             scratch: (scratch.base, scratch.base + scratch.len),
         })
     }
 
     fn ended(&self, cx: &Context<'_>) {
-        let stored = std::mem::take(&mut *self.memory.stored.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut stored: Vec<_> = stored.into_iter().collect();
-        stored.sort_by_key(|(dword, (.., pc, _))| (*pc, *dword));
-        for (dword, (bits, origin, pc, who)) in stored {
-            let key = Key { check: Check::Init, kind: "undefined-result", pc, other: None };
-            cx.report(key, who, 1, || {
-                let address = dword * 4;
-                let near = cx.scene.memory.nearest(address).map_or(String::new(), |n| format!(": {n}"));
-                told(
-                    cx,
-                    "a result is left in memory with bits that nobody has written",
-                    origin,
-                    vec![("address", format!("{address:#x}{near}")), ("undefined", format!("{bits:#010x}"))],
-                )
-            });
-        }
-    }
-}
-
-fn told(cx: &Context<'_>, message: &str, origin: Origin, mut facts: Vec<(&'static str, String)>) -> Told {
-    let (what, mend) = match origin {
-        Origin::Register(reg) => (
-            format!("{} was never written", reg.name(1, &cx.scene.target)),
-            "write the register first, or ask for it in the kernel descriptor",
-        ),
-        Origin::Lds(address) => (
-            format!("LDS at {address:#x} was never written"),
-            "write LDS before it is read: it holds what an earlier work-group has left",
-        ),
-        Origin::Private(address) => {
-            (format!("private memory at {address:#x} was never written"), "initialise the variable")
-        }
-    };
-    facts.push(("origin", what));
-    Told { message: message.into(), facts, mend: mend.into(), ..Told::default() }
-}
-
-/// The undefined bits of a wave's registers.
-#[derive(Default)]
-struct Registers {
-    /// Lanes of each vector register that have some, and which bits.
-    some: Vec<u64>,
-    vectors: Vec<[u32; 64]>,
-    origins: Vec<Option<Origin>>,
-    scalars: Vec<(u32, Option<Origin>)>,
-    scc: Option<Origin>,
-    /// Private memory that was written: its undefined bits.
-    private: HashMap<u64, (u32, Option<Origin>)>,
-    /// S_SET_GPR_IDX is on.
-    indexed: bool,
-}
-
-impl Registers {
-    fn vector(&self, register: u16, lane: u32) -> u32 {
-        let r = usize::from(register);
-        match self.some.get(r) {
-            Some(some) if some >> lane & 1 != 0 => self.vectors[r][lane as usize],
-            _ => 0,
-        }
-    }
-
-    fn set_vector(&mut self, register: u16, lane: u32, undefined: u32, origin: Option<Origin>) {
-        let r = usize::from(register);
-        let Some(some) = self.some.get_mut(r) else { return };
-        if undefined == 0 {
-            *some &= !(1 << lane);
-            return;
-        }
-        *some |= 1 << lane;
-        self.vectors[r][lane as usize] = undefined;
-        self.origins[r] = origin.or(self.origins[r]);
-    }
-
-    fn clear(&mut self, register: u16, exec: u64) {
-        if let Some(some) = self.some.get_mut(usize::from(register)) {
-            *some &= !exec;
-        }
-    }
-
-    fn scalar(&self, code: u32) -> u32 {
-        self.scalars.get(code as usize).map_or(0, |s| s.0)
-    }
-
-    fn set_scalar(&mut self, code: u32, undefined: u32, origin: Option<Origin>) {
-        if let Some(s) = self.scalars.get_mut(code as usize) {
-            *s = (undefined, origin.filter(|_| undefined != 0));
-        }
-    }
-
-    /// Whether a source has undefined bits in some lane.
-    fn touches(&self, src: Src, dwords: u16, exec: u64) -> bool {
-        match src {
-            Src::Vgpr(r) => {
-                (r..r + dwords).any(|r| self.some.get(usize::from(r)).is_some_and(|s| s & exec != 0))
-            }
-            Src::Sgpr(code) => (0..u32::from(dwords)).any(|i| self.scalar(u32::from(code) + i) != 0),
-            Src::Special(_) | Src::Const(_) | Src::None => false,
-        }
-    }
-
-    fn origin(&self, src: Src, dwords: u16) -> Option<Origin> {
-        match src {
-            Src::Vgpr(r) => (r..r + dwords).find_map(|r| {
-                let r = usize::from(r);
-                self.origins.get(r).copied().flatten().filter(|_| self.some[r] != 0)
-            }),
-            Src::Sgpr(code) => {
-                (0..usize::from(dwords)).find_map(|i| self.scalars.get(usize::from(code) + i)?.1)
-            }
-            Src::Special(_) | Src::Const(_) | Src::None => None,
-        }
-    }
-
-    /// A source's bits in a lane.
-    fn bits(&self, wave: &Wave, src: Src, long: bool, lane: u32) -> Bits {
-        let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        match src {
-            Src::Vgpr(r) => {
-                let value = |r: u16| wave.vgpr(r).map_or(0, |v| v[lane as usize]);
-                match long {
-                    true => Bits {
-                        value: two(value(r), value(r + 1)),
-                        undefined: two(self.vector(r, lane), self.vector(r + 1, lane)),
-                    },
-                    false => Bits { value: value(r).into(), undefined: self.vector(r, lane).into() },
-                }
-            }
-            Src::Sgpr(code) => {
-                let code = u32::from(code);
-                match long {
-                    true => Bits {
-                        value: wave.sgpr64(code),
-                        undefined: two(self.scalar(code), self.scalar(code + 1)),
-                    },
-                    false => Bits { value: wave.sgpr(code).into(), undefined: self.scalar(code).into() },
-                }
-            }
-            Src::Const(n) => Bits::known(n),
-            Src::Special(_) | Src::None => Bits::default(),
-        }
+        self.results.dispatched(cx.book);
     }
 }
 
 struct Group {
-    memory: Arc<Memory>,
-    waves: Vec<Registers>,
+    results: Arc<Results>,
+    pool: Arc<Pool<Room>>,
+    room: Room,
     /// LDS that was written: its undefined bits.
-    lds: HashMap<u64, (u32, Option<Origin>)>,
-    /// Instructions as engines execute them.
-    known: Vec<Option<Arc<Inst>>>,
+    lds: Cells,
+    /// The same of private memory, which some compilers let other waves of the work-group see.
+    private: Cells,
     scratch: (u64, u64),
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.pool.give(&mut self.room);
+    }
 }
 
 impl Group {
     fn resolved(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) -> Arc<Inst> {
         let index = at.index as usize;
-        if self.known.len() <= index {
-            self.known.resize(index + 1, None);
+        if self.room.known.len() <= index {
+            self.room.known.resize(index + 1, None);
         }
-        self.known[index]
+        self.room.known[index]
             .get_or_insert_with(|| Arc::new(resolve(at.step.inst, wave.allocation(), &cx.scene.target)))
             .clone()
     }
 
+    /// The meaning of a lane-wise instruction.
+    fn recorded(
+        &mut self,
+        cx: &Context<'_>,
+        wave: &Wave,
+        at: &Executed,
+        inst: &Inst,
+    ) -> Option<Arc<Recorded>> {
+        let index = at.index as usize;
+        if self.room.recorded.len() <= index {
+            self.room.recorded.resize(index + 1, None);
+        }
+        let slot = &mut self.room.recorded[index];
+        if slot.as_ref().is_none_or(|r| !r.is_of(wave.mode)) {
+            *slot = Recorded::new(inst, wave.mode, cx.scene.target.level()).map(Arc::new);
+        }
+        slot.clone()
+    }
+
     fn registers(&mut self, wave: &Wave) -> &mut Registers {
-        &mut self.waves[wave.id.wave as usize]
+        &mut self.room.waves[wave.id.wave as usize]
     }
 
     /// Reports undefined bits of uses that decide something, and takes them for defined from then on.
@@ -270,7 +162,7 @@ impl Group {
                 let key = Key { check: Check::Init, kind, pc: at.step.at, other: None };
                 cx.report(key, Who { wave: wave.id, lanes }, 1, || {
                     let name = reg.name(1, &cx.scene.target).to_string();
-                    told(cx, message, origin, vec![("register", name)])
+                    told(cx.scene, message, origin, vec![("register", name)])
                 });
             }
         }
@@ -328,7 +220,7 @@ impl Group {
     fn exec(&self, cx: &Context<'_>, wave: &Wave, at: &Executed, origin: Origin) {
         let key = Key { check: Check::Init, kind: "undefined-exec", pc: at.step.at, other: None };
         cx.report(key, Who { wave: wave.id, lanes: 0 }, 1, || {
-            told(cx, "bits that nobody has written say which lanes are active", origin, Vec::new())
+            told(cx.scene, "bits that nobody has written say which lanes are active", origin, Vec::new())
         });
     }
 
@@ -375,32 +267,26 @@ impl Group {
             }
             return;
         };
-        let mode = Mode::new(wave.mode, cx.scene.target.level());
-        let x = Modes::new(mode, inst.clamp, inst.omod, cx.scene.target.level());
-        let Some((program, results)) = record::instruction(inst.row, &x) else { return };
-        let changes: Vec<_> = (0..3)
-            .map(|i| record::record(|| inst.change(i).apply(WordValue::input(0), WordValue::input(1), &mode)))
-            .collect();
-        let merge = inst.merge.map(|m| record::record(|| m.apply(WordValue::input(0), WordValue::input(1))));
+        let recorded = self.recorded(cx, wave, at, inst);
+        let registers = self.registers(wave);
+        let Some(recorded) = recorded else { return };
+        // Lanes that have nothing undefined make nothing undefined.
+        let scalar = |src: Src, n: u16| !matches!(src, Src::Vgpr(_)) && registers.touches(src, n, 0);
+        let all = inst.modifiers.dpp.is_some() || (0..3).any(|i| scalar(src[i], dwords(i)));
+        let own = (0..3).fold(0, |set, i| set | registers.lanes(src[i], dwords(i)));
+        let merged = if inst.merge.is_some() { registers.lanes(Src::Vgpr(dst), 1) } else { 0 };
         let carry = Bits {
             value: wave.sgpr64(inst.carry.into()),
             undefined: u64::from(registers.scalar(inst.carry.into()))
                 | u64::from(registers.scalar(u32::from(inst.carry) + 1)) << 32,
         };
-        let changed = |registers: &Registers, i: usize, lane: Option<u32>| {
-            let raw = lane.map_or(Bits::default(), |lane| registers.bits(wave, src[i], long(i), lane));
-            let (program, (lo, hi)) = &changes[i];
-            let half = |n: u16| Bits {
-                value: raw.value.checked_shr(32 * u32::from(n)).unwrap_or(0) & 0xffff_ffff,
-                undefined: raw.undefined.checked_shr(32 * u32::from(n)).unwrap_or(0) & 0xffff_ffff,
-            };
-            let all = evaluate(program, half);
-            let (lo, hi) = (all[lo.0.0 as usize], all[hi.0.0 as usize]);
-            Bits { value: lo.value | hi.value << 32, undefined: lo.undefined | hi.undefined << 32 }
-        };
+        let some = if all { !0 } else { own | merged | carry.undefined };
+        for r in 0..u16::from(inst.dst_dwords) {
+            registers.clear(dst + r, exec & !some);
+        }
         let mut mask = 0u64;
         let mut out = Vec::new();
-        for lane in lanes(exec) {
+        for lane in lanes(exec & some) {
             let first = match inst.modifiers.dpp {
                 None => Some(lane),
                 Some(dpp) => match dpp.lane(lane, exec) {
@@ -408,31 +294,24 @@ impl Group {
                     None => continue,
                 },
             };
-            let inputs = [
-                changed(registers, 0, first),
-                changed(registers, 1, Some(lane)),
-                changed(registers, 2, Some(lane)),
-            ];
-            let all = evaluate(&program, |i| match i {
-                0..=2 => inputs[usize::from(i)],
-                3 => Bits { value: carry.value >> lane & 1, undefined: carry.undefined >> lane & 1 },
-                4 => Bits::known(lane.into()),
-                _ => Bits::default(),
-            });
-            let of = |v: Option<record::Value>| v.map_or(Bits::default(), |v| all[v.0 as usize]);
-            mask |= (of(results.mask).undefined & 1) << lane;
-            let value = of(results.value);
-            let low = match &merge {
-                Some((program, merged)) => {
-                    let old = registers.bits(wave, Src::Vgpr(dst), false, lane);
-                    evaluate(program, |i| if i == 0 { value } else { old })[merged.0.0 as usize].undefined
-                }
-                None => value.undefined,
+            let source = |i: usize, lane: Option<u32>| {
+                let raw = lane.map_or(Bits::default(), |lane| registers.bits(wave, src[i], long(i), lane));
+                recorded.source(i, raw)
             };
-            out.push((lane, low as u32, (value.undefined >> 32) as u32));
+            let inputs = [
+                source(0, first),
+                source(1, Some(lane)),
+                source(2, Some(lane)),
+                Bits { value: carry.value >> lane & 1, undefined: carry.undefined >> lane & 1 },
+                Bits::known(lane.into()),
+            ];
+            let old = registers.bits(wave, Src::Vgpr(dst), false, lane);
+            let (undefined, flag) = recorded.lane(&inputs, old);
+            mask |= u64::from(flag) << lane;
+            out.push((lane, undefined as u32, (undefined >> 32) as u32));
         }
         for (lane, low, high) in out {
-            if results.value.is_some() && inst.dst_dwords > 0 {
+            if recorded.value.is_some() && inst.dst_dwords > 0 {
                 registers.set_vector(dst, lane, low, Some(origin));
                 if inst.dst_dwords > 1 {
                     registers.set_vector(dst + 1, lane, high, Some(origin));
@@ -564,25 +443,22 @@ impl Group {
     }
 
     /// The undefined bits of memory that was read.
-    fn read(&self, wave: &Wave, access: &Access) -> (u64, Option<Origin>) {
+    fn read(&self, access: &Access) -> (u64, Option<Origin>) {
         let (mut undefined, mut origin) = (0u64, None);
         let end = access.address + u64::from(access.bytes);
         for dword in access.address / 4..end.div_ceil(4) {
-            let never = |origin: Origin| (!0, Some(origin));
             let private =
                 access.space == Space::Scratch || (self.scratch.0..self.scratch.1).contains(&access.address);
+            let of = |cells: &Cells, here: Origin| match cells.get(dword) {
+                0 => (0, None),
+                bits => (bits, Some(cells.origin(dword).unwrap_or(here))),
+            };
             let (bits, from) = match access.space {
-                Space::Lds => self.lds.get(&dword).copied().unwrap_or(never(Origin::Lds(dword * 4))),
+                Space::Lds => of(&self.lds, Origin::Lds(dword * 4)),
                 Space::Gds | Space::Code => (0, None),
-                _ if private => {
-                    let private = &self.waves[wave.id.wave as usize].private;
-                    private.get(&dword).copied().unwrap_or(never(Origin::Private(dword * 4)))
-                }
-                _ if !self.memory.some.load(Ordering::Relaxed) => (0, None),
-                _ => {
-                    let stored = self.memory.stored.lock().unwrap_or_else(PoisonError::into_inner);
-                    stored.get(&dword).map_or((0, None), |(bits, origin, ..)| (*bits, Some(*origin)))
-                }
+                _ if private => of(&self.private, Origin::Private(dword * 4)),
+                _ if !self.results.any() => (0, None),
+                _ => self.results.get(dword),
             };
             let at = dword as i64 * 4 - access.address as i64;
             undefined |= match at {
@@ -595,7 +471,15 @@ impl Group {
     }
 
     /// Undefined bits go to memory with what is written.
-    fn write(&mut self, wave: &Wave, at: &Executed, access: &Access, undefined: u64, origin: Option<Origin>) {
+    fn write(
+        &mut self,
+        cx: &Context<'_>,
+        wave: &Wave,
+        at: &Executed,
+        access: &Access,
+        undefined: u64,
+        origin: Option<Origin>,
+    ) {
         let end = access.address + u64::from(access.bytes);
         let who = Who { wave: wave.id, lanes: access.lane.map_or(0, |l| 1 << l) };
         for dword in access.address / 4..end.div_ceil(4) {
@@ -603,41 +487,25 @@ impl Group {
             let (bit, bits) = ((from - dword * 4) * 8, (to - from) * 8);
             let written = ((1u64 << bits) - 1) << bit;
             let new = (undefined >> ((from - access.address) * 8) << bit & written) as u32;
-            let kept = |old: u32| old & !(written as u32) | new;
             let private =
                 access.space == Space::Scratch || (self.scratch.0..self.scratch.1).contains(&access.address);
             match access.space {
-                Space::Lds => {
-                    let cell = self.lds.entry(dword).or_insert((!0, Some(Origin::Lds(dword * 4))));
-                    *cell = (kept(cell.0), origin.filter(|_| new != 0).or(cell.1));
-                }
+                Space::Lds => self.lds.set(dword, written as u32, new, origin),
                 Space::Gds | Space::Code => {}
                 _ if private => {
-                    let private = &mut self.waves[wave.id.wave as usize].private;
-                    let cell = private.entry(dword).or_insert((!0, Some(Origin::Private(dword * 4))));
-                    *cell = (kept(cell.0), origin.filter(|_| new != 0).or(cell.1));
+                    self.private.set(dword, written as u32, new, origin);
                 }
+                _ if new == 0 && !self.results.any() => {}
                 _ => {
-                    if new == 0 && !self.memory.some.load(Ordering::Relaxed) {
-                        continue;
-                    }
-                    let mut stored = self.memory.stored.lock().unwrap_or_else(PoisonError::into_inner);
-                    let bits = kept(stored.get(&dword).map_or(0, |s| s.0));
-                    match (bits, origin) {
-                        (0, _) => drop(stored.remove(&dword)),
-                        (_, Some(origin)) if new != 0 => {
-                            stored.insert(dword, (bits, origin, at.step.at, who));
-                            self.memory.some.store(true, Ordering::Relaxed);
-                        }
-                        _ => {}
-                    }
+                    let bits = (written as u32, new);
+                    self.results.set(cx.scene, dword, bits, origin, (at.step.at, who));
                 }
             }
         }
     }
 
     /// Loads, stores and atomics of lanes.
-    fn transfer(&mut self, wave: &Wave, at: &Executed, inst: &Inst, accesses: &[Access]) {
+    fn transfer(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, inst: &Inst, accesses: &[Access]) {
         let (load, extend, high) =
             match inst.run {
                 Run::Memory(Move::Load { extend, .. })
@@ -656,7 +524,7 @@ impl Group {
             let register = before / 4;
             match access.kind {
                 Kind::Read => {
-                    let (undefined, origin) = self.read(wave, access);
+                    let (undefined, origin) = self.read(access);
                     if inst.uses_lds() || !load {
                         continue;
                     }
@@ -681,7 +549,7 @@ impl Group {
                     }
                 }
                 Kind::Write | Kind::Atomic(_) => {
-                    let registers = &self.waves[wave.id.wave as usize];
+                    let registers = &self.room.waves[wave.id.wave as usize];
                     let Src::Vgpr(data) = inst.src[1] else { continue };
                     let atomic = access.kind != Kind::Write;
                     let register = if atomic { 0 } else { register };
@@ -694,16 +562,16 @@ impl Group {
                         registers.origin(Src::Vgpr(data + register), if access.bytes > 4 { 2 } else { 1 });
                     if !inst.uses_lds() {
                         if atomic && inst.returns() {
-                            let (old, from) = self.read(wave, access);
+                            let (old, from) = self.read(access);
                             let registers = self.registers(wave);
                             registers.set_vector(inst.dst, lane, old as u32, from);
                             if access.bytes > 4 {
                                 registers.set_vector(inst.dst + 1, lane, (old >> 32) as u32, from);
                             }
                         }
-                        self.write(wave, at, access, undefined, origin);
+                        self.write(cx, wave, at, access, undefined, origin);
                     } else if access.space == Space::Lds {
-                        self.write(wave, at, access, 0, None);
+                        self.write(cx, wave, at, access, 0, None);
                     }
                 }
                 Kind::Invalidate | Kind::WriteBack => {}
@@ -714,6 +582,7 @@ impl Group {
     /// DS_READ2, DS_WRITE2 and their like.
     fn pairs(
         &mut self,
+        cx: &Context<'_>,
         wave: &Wave,
         at: &Executed,
         inst: &Inst,
@@ -724,7 +593,7 @@ impl Group {
         let mut done = [0u16; 64];
         for access in accesses.iter().filter(|a| a.fault.is_none() && a.kind == Kind::Read) {
             let Some(lane) = access.lane.map(u32::from) else { continue };
-            let (undefined, origin) = self.read(wave, access);
+            let (undefined, origin) = self.read(access);
             let register = inst.dst + done[lane as usize];
             done[lane as usize] += 1;
             if action != PairAction::Write {
@@ -737,10 +606,10 @@ impl Group {
             let n = done[lane as usize];
             done[lane as usize] += 1;
             let Src::Vgpr(data) = inst.src[1 + usize::from(n / words).min(1)] else { continue };
-            let registers = &self.waves[wave.id.wave as usize];
+            let registers = &self.room.waves[wave.id.wave as usize];
             let undefined = registers.vector(data + n % words, lane);
             let origin = registers.origin(Src::Vgpr(data + n % words), 1);
-            self.write(wave, at, access, undefined.into(), origin);
+            self.write(cx, wave, at, access, undefined.into(), origin);
         }
     }
 
@@ -768,30 +637,7 @@ fn is_address(u: &Use) -> bool {
 
 impl GroupWatch for Group {
     fn wave_started(&mut self, cx: &Context<'_>, wave: &Wave) {
-        let plan = &cx.scene.plan;
-        let setup = &plan.kernel.setup;
-        let registers = self.registers(wave);
-        let shape = wave.shape();
-        let file = usize::from(shape.vgprs + shape.agprs);
-        // Work-item ids; gfx90a has all of them in v0.
-        let packed = cx.scene.target.level() == wavemill_isa::Level::Gfx90a;
-        let ids = if packed { 1 } else { setup.workitem_ids as usize + 1 };
-        registers.vectors = vec![[!0; 64]; file];
-        registers.some = (0..file).map(|r| if r < ids { 0 } else { !0 }).collect();
-        let reg = |r: usize| match r.checked_sub(shape.vgprs.into()) {
-            Some(a) => Reg::Agpr(a as u8),
-            None => Reg::Vgpr(r as u8),
-        };
-        registers.origins = (0..file).map(|r| Some(Origin::Register(reg(r)))).collect();
-        registers.scalars = (0..128).map(|code| (!0, Some(Origin::Register(Reg::Scalar(code))))).collect();
-        let system = setup.system.iter().filter(|enabled| **enabled).count() as u32;
-        let user = (0..plan.user.len() as u32).chain(setup.user_sgprs..setup.user_sgprs + system);
-        // What the machine sets, and what only trap handlers look at.
-        let own = user.chain(regs::EXEC..regs::EXEC + 2).chain(108..124);
-        own.for_each(|code| registers.set_scalar(code, 0, None));
-        registers.scc = Some(Origin::Register(Reg::Scc));
-        registers.private.clear();
-        registers.indexed = false;
+        self.registers(wave).start(wave, cx.scene);
     }
 
     fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
@@ -853,11 +699,11 @@ impl GroupWatch for Group {
                 ) {
                     self.defined(wave, at);
                 }
-                self.transfer(wave, at, &inst, accesses);
+                self.transfer(cx, wave, at, &inst, accesses);
             }
             Run::Share(Share::Pair { bytes, action, .. }) => {
                 self.defined(wave, at);
-                self.pairs(wave, at, &inst, (bytes, action), accesses);
+                self.pairs(cx, wave, at, &inst, (bytes, action), accesses);
             }
             Run::Share(Share::Swizzle | Share::BackwardPermute | Share::Permute) => {}
             Run::ScalarMemory(ScalarMemory::Load { .. }) => {
@@ -866,7 +712,7 @@ impl GroupWatch for Group {
                 let Some(Reg::Scalar(first)) = data else { return };
                 let mut code = u32::from(first);
                 for access in accesses.iter().filter(|a| a.kind == Kind::Read) {
-                    let (undefined, origin) = self.read(wave, access);
+                    let (undefined, origin) = self.read(access);
                     for i in 0..access.bytes / 4 {
                         self.registers(wave).set_scalar(code, (undefined >> (32 * i)) as u32, origin);
                         code += 1;
@@ -876,7 +722,7 @@ impl GroupWatch for Group {
             Run::Share(_) | Run::Formatted(_) | Run::Image(_) | Run::ScalarMemory(_) => {
                 self.defined(wave, at);
                 for access in accesses.iter().filter(|a| a.fault.is_none() && a.kind != Kind::Read) {
-                    self.write(wave, at, access, 0, None);
+                    self.write(cx, wave, at, access, 0, None);
                 }
             }
             _ => {}

@@ -34,6 +34,10 @@ impl Watch for Mem {
             arguments: (bytes != 0).then(|| (start, start.saturating_add(bytes.into()))),
         })
     }
+
+    fn is_narrow(&self) -> bool {
+        true
+    }
 }
 
 /// An allocation that was accessed lately.
@@ -53,6 +57,9 @@ struct Group {
     /// Where the kernel's arguments are.
     arguments: Option<(u64, u64)>,
 }
+
+/// Bytes of a page: what hardware checks.
+const PAGE: u64 = 4096;
 
 /// What is wrong with an access.
 struct Wrong {
@@ -88,11 +95,20 @@ impl Group {
     }
 
     /// What is wrong with an access to memory that was made. `first` is the address of the instruction's first access.
-    fn made(&mut self, cx: &Context<'_>, wave: &Wave, access: &Access, first: u64) -> Option<Wrong> {
+    fn made(
+        &mut self,
+        cx: &Context<'_>,
+        wave: &Wave,
+        at: &Executed,
+        access: &Access,
+        first: u64,
+    ) -> Option<Wrong> {
         let end = access.address.saturating_add(access.bytes.into());
         let range = self.range(cx, access.address);
         if let Some(r) = range.filter(|r| r.start <= access.address && end <= r.end) {
-            return if r.scratch { self.of_lane(cx, wave, access) } else { None };
+            // Plain addresses are the kernel's own business: GCC has a stack for each wave there.
+            let swizzled = matches!(at.step.inst.row.enc, Enc::Mubuf | Enc::Mtbuf);
+            return if r.scratch && swizzled { self.of_lane(cx, wave, access) } else { None };
         }
         // What a compiler has widened begins with something that is meant.
         if access.space == Space::Scalar
@@ -101,7 +117,23 @@ impl Group {
         {
             return None;
         }
+        if self.is_hosts(cx, access.address) {
+            return None;
+        }
         self.outside(access)
+    }
+
+    /// Whether an address that the device lets pass is nowhere near an allocation: memory of the host program, which GPUs with
+    /// XNACK see as it is.
+    fn is_hosts(&mut self, cx: &Context<'_>, address: u64) -> bool {
+        let page = address & !(PAGE - 1)..(address | (PAGE - 1)).saturating_add(1);
+        let near = cx.scene.memory.nearest(address).map(|n| n.allocation);
+        if near.is_some_and(|a| a.start < page.end && a.end() > page.start) {
+            return false;
+        }
+        self.ranges[self.next % 4] = Range { start: page.start, end: page.end, scratch: false };
+        self.next += 1;
+        true
     }
 
     /// An access beyond everything that it may be meant for.
@@ -140,7 +172,14 @@ impl Group {
             .then(|| wrong("private-outside", "is beyond the lane's own private memory", STACK))?
     }
 
-    fn judge(&mut self, cx: &Context<'_>, wave: &Wave, access: &Access, first: u64) -> Option<Wrong> {
+    fn judge(
+        &mut self,
+        cx: &Context<'_>,
+        wave: &Wave,
+        at: &Executed,
+        access: &Access,
+        first: u64,
+    ) -> Option<Wrong> {
         let end = access.address.saturating_add(access.bytes.into());
         if let Kind::Invalidate | Kind::WriteBack = access.kind {
             return None;
@@ -175,7 +214,7 @@ impl Group {
                 "set base and size in M0",
             ),
             (Some(FaultKind::Read { .. } | FaultKind::Write { .. }), _) => self.outside(access),
-            (None, Space::Global | Space::Scalar) => self.made(cx, wave, access, first),
+            (None, Space::Global | Space::Scalar) => self.made(cx, wave, at, access, first),
             _ => None,
         }
     }
@@ -234,6 +273,17 @@ impl GroupWatch for Group {
         self.private[wave.id.wave as usize] = Some((start, end));
     }
 
+    fn takes(&mut self, cx: &Context<'_>, space: Space, first: u64, bytes: u64) -> bool {
+        let end = first.saturating_add(bytes);
+        match space {
+            Space::Lds => end <= cx.scene.plan.packet.group_segment_size.into(),
+            Space::Global => {
+                self.range(cx, first).is_some_and(|r| !r.scratch && r.start <= first && end <= r.end)
+            }
+            _ => false,
+        }
+    }
+
     fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
         if matches!(at.step.inst.row.enc, Enc::Mubuf | Enc::Mtbuf) {
             self.descriptor(cx, wave, at);
@@ -244,7 +294,7 @@ impl GroupWatch for Group {
         let Some(first) = accesses.first() else { return };
         let mut told: Option<(Wrong, Access, u64, u64)> = None;
         for access in accesses {
-            let Some(found) = self.judge(cx, wave, access, first.address) else { continue };
+            let Some(found) = self.judge(cx, wave, at, access, first.address) else { continue };
             let lane = access.lane.map_or(0, |l| 1 << l);
             match &mut told {
                 Some((w, _, lanes, times)) if w.kind == found.kind => {
@@ -288,6 +338,7 @@ impl Group {
             message: format!("{does} of {} bytes {}", access.bytes, found.what),
             facts,
             mend: found.mend.into(),
+            fault: access.fault.is_some(),
             ..Told::default()
         }
     }

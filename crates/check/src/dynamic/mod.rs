@@ -4,20 +4,28 @@
 //! checks. A check is a file with a [`watch::Watch`] for a dispatch, and stands in one list, [`watches`]. What it finds goes to the
 //! [`book`], which keeps one report for each cause. Engines know nothing of it, and what is not asked for costs nothing.
 
+mod between;
 mod book;
+mod cells;
 mod clock;
 mod eyes;
+mod flight;
 mod freed;
 mod init;
 mod mem;
 mod path;
+mod pool;
 mod race;
+mod recorded;
+mod registers;
+mod results;
 mod scene;
 mod set;
 mod shadow;
 mod sync;
 mod undefined;
 mod watch;
+mod writeback;
 
 pub use set::{Check, Checks};
 
@@ -27,16 +35,20 @@ use crate::wait::Outstanding;
 use book::Book;
 use eyes::Eyes;
 use freed::Freed;
+use results::Results;
 use std::sync::{Arc, Mutex, PoisonError};
 use watch::Watch;
 use wavemill_device::observe::{DispatchObserver, Scene};
 use wavemill_wave::Observer;
 
 /// Checks what runs.
+#[derive(Default)]
 pub struct Session {
     checks: Checks,
     book: Arc<Book>,
     freed: Arc<Freed>,
+    results: Arc<Results>,
+    races: race::Shared,
     /// Dispatches under way.
     live: Mutex<Vec<Arc<Eyes>>>,
 }
@@ -44,18 +56,19 @@ pub struct Session {
 impl Session {
     /// Looks on with some checks.
     pub fn new(checks: Checks) -> Session {
-        Session { checks, book: Arc::default(), freed: Arc::default(), live: Mutex::default() }
+        Session { checks, ..Session::default() }
     }
 
     /// The checks of a dispatch: every one there is stands here, and nowhere else.
     fn watches(&self) -> Vec<Box<dyn Watch>> {
         type Make<'a> = &'a dyn Fn() -> Box<dyn Watch>;
-        let all: [(Check, Make<'_>); 6] = [
+        let all: [(Check, Make<'_>); 7] = [
             (Check::Mem, &|| Box::new(mem::Mem { freed: self.freed.clone() })),
-            (Check::Init, &|| Box::new(init::Init::default())),
-            (Check::Race, &|| Box::new(race::Race::default())),
+            (Check::Init, &|| Box::new(init::Init::new(self.results.clone()))),
+            (Check::Race, &|| Box::new(race::Race::new(&self.races))),
             (Check::Sync, &|| Box::new(sync::Sync)),
             (Check::Wait, &|| Box::new(path::Path::<Outstanding>::new(Check::Wait))),
+            (Check::Wait, &|| Box::new(writeback::WriteBack::default())),
             (Check::Hazard, &|| Box::new(path::Path::<Recent>::new(Check::Hazard))),
         ];
         all.iter().filter(|(check, _)| self.checks.has(*check)).map(|(_, make)| make()).collect()
@@ -66,6 +79,16 @@ impl Session {
         let live = std::mem::take(&mut *self.live.lock().unwrap_or_else(PoisonError::into_inner));
         live.iter().for_each(|eyes| eyes.end(false));
         self.book.take()
+    }
+
+    /// From now on, what the host does is told: [`Self::allocated`], [`Self::freed`], [`Self::copied`].
+    pub fn follow_host(&self) {
+        self.results.follow_host();
+    }
+
+    /// The host has copied memory.
+    pub fn copied(&self, to: u64, from: u64, bytes: u64) {
+        self.results.copied(&self.book, to, from, bytes);
     }
 
     /// Whether a check is wanted.
@@ -80,7 +103,15 @@ impl Session {
 
     /// The host has allocated memory.
     pub fn allocated(&self, address: u64, bytes: u64) {
+        self.results.forget(address, bytes);
         self.freed.allocated(address, bytes);
+    }
+
+    /// The host wanted to free what is not allocated.
+    pub fn not_freed(&self, address: u64) {
+        if self.checks.has(Check::Mem) {
+            self.book.add(self.freed.wrong(address));
+        }
     }
 
     /// The host has freed memory.
@@ -92,7 +123,7 @@ impl Session {
 impl DispatchObserver for Session {
     fn wave_observer(&self, scene: &Scene<'_>) -> Option<Arc<dyn Observer>> {
         self.freed.dispatched();
-        let eyes = Arc::new(Eyes::new(scene::Scene::new(scene), self.book.clone(), self.watches()));
+        let eyes = Arc::new(Eyes::new(Arc::new(scene::Scene::new(scene)), self.book.clone(), self.watches()));
         self.live.lock().unwrap_or_else(PoisonError::into_inner).push(eyes.clone());
         Some(eyes)
     }

@@ -2,6 +2,7 @@
 //! one. Waves take the same paths again and again, so that what a step makes of a state is found out once and remembered.
 
 use super::book::{Key, Told, Who};
+use super::pool::Pool;
 use super::scene::Executed;
 use super::set::Check;
 use super::watch::{Context, GroupWatch, Watch};
@@ -41,22 +42,27 @@ impl<S: State> Map<S> {
     }
 }
 
+/// For each instruction the last step that had no findings: from and to.
+type Recent = Vec<Option<(u32, u32)>>;
+
 /// A static check of a dispatch's paths.
 pub struct Path<S> {
     check: Check,
     map: Arc<RwLock<Map<S>>>,
+    recent: Arc<Pool<Recent>>,
 }
 
 impl<S: State + Send + Sync + 'static> Path<S> {
     /// The check that a state is of.
     pub fn new(check: Check) -> Path<S> {
-        Path { check, map: Arc::new(RwLock::new(Map::new())) }
+        Path { check, map: Arc::new(RwLock::new(Map::new())), recent: Arc::default() }
     }
 }
 
 impl<S: State + Send + Sync + 'static> Watch for Path<S> {
     fn group(&self, _: &Context<'_>, _: [u32; 3], waves: u32) -> Box<dyn GroupWatch> {
-        Box::new(Walk { check: self.check, map: self.map.clone(), at: vec![0; waves as usize] })
+        let (pool, recent) = (self.recent.clone(), self.recent.take());
+        Box::new(Walk { check: self.check, map: self.map.clone(), pool, recent, at: vec![0; waves as usize] })
     }
 }
 
@@ -64,8 +70,16 @@ impl<S: State + Send + Sync + 'static> Watch for Path<S> {
 struct Walk<S> {
     check: Check,
     map: Arc<RwLock<Map<S>>>,
+    pool: Arc<Pool<Recent>>,
+    recent: Recent,
     /// For each wave the number of its state.
     at: Vec<u32>,
+}
+
+impl<S> Drop for Walk<S> {
+    fn drop(&mut self) {
+        self.pool.give(&mut self.recent);
+    }
 }
 
 impl<S: State + Send + Sync> Walk<S> {
@@ -82,8 +96,8 @@ impl<S: State + Send + Sync> Walk<S> {
             cx.report(key, who, 0, || Told {
                 message: f.sentence(&cx.scene.target),
                 other: "not done",
-                facts: Vec::new(),
                 mend: format!("put {} before it", f.mending(&cx.scene.target)),
+                ..Told::default()
             });
         }
         let found = findings.iter().map(|f| (f.kind, f.at, f.other)).collect::<Vec<_>>();
@@ -106,13 +120,25 @@ impl<S: State + Send + Sync> Walk<S> {
 
 impl<S: State + Send + Sync> GroupWatch for Walk<S> {
     fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
-        let from = self.at[wave.id.wave as usize];
+        let (from, index) = (self.at[wave.id.wave as usize], at.index as usize);
+        if let Some(Some((same, to))) = self.recent.get(index)
+            && *same == from
+        {
+            self.at[wave.id.wave as usize] = *to;
+            return;
+        }
         let map = self.map.read().unwrap_or_else(PoisonError::into_inner);
         let known = map.moves.get(&(from, at.index)).cloned();
         drop(map);
         let step = known.unwrap_or_else(|| self.explore(cx, wave, at, from));
-        if let Some(found) = &step.found {
-            self.count(cx, wave, found);
+        match &step.found {
+            Some(found) => self.count(cx, wave, found),
+            None => {
+                if self.recent.len() <= index {
+                    self.recent.resize(index + 1, None);
+                }
+                self.recent[index] = Some((from, step.to));
+            }
         }
         self.at[wave.id.wave as usize] = step.to;
     }

@@ -4,43 +4,70 @@
 //! places are flags shows while the kernel runs, so that conflicts are kept until its end. Lanes of a wave run in step and do
 //! not race.
 
+use super::between::{Between, Past, Register};
 use super::book::{Key, Told, Who};
+use super::cells::Numbered;
 use super::clock::{Clock, Known};
+use super::flight;
 use super::scene::Executed;
 use super::set::Check;
-use super::shadow::{Cell, Conflict, How, Mark, Order};
+use super::shadow::{Conflict, DWORDS, How, Line, Mark, Order};
 use super::watch::{Context, GroupWatch, Watch};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wavemill_isa::info::Waits;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use wavemill_device::memory::Use;
+use wavemill_isa::info::{Path, Waits};
+use wavemill_isa::row::MemKind;
+use wavemill_sem::state::lanes;
 use wavemill_wave::observe::{Access, Counters, Kind, Space};
 use wavemill_wave::{Wave, WaveId};
 
-/// Dwords of a page of shadow memory.
-const PAGE: u64 = 1024;
+/// Lines of a page of shadow memory.
+const PAGE: u64 = 16;
 /// Locks that pages are shared out among.
 const SHARDS: usize = 64;
 /// Places that a conflict is remembered at.
 const PLACES: usize = 64;
 
-type Pages = HashMap<u64, Box<[Cell]>>;
+type Pages = Numbered<Box<[Line]>>;
 
 /// The check.
-#[derive(Default)]
 pub struct Race {
     memory: Arc<Memory>,
+    conflicts: Arc<Mutex<Conflicts>>,
+    between: Arc<Mutex<Between>>,
+    /// Its waves, and those of dispatches that had ended when it began.
+    waves: OnceLock<(Range<u32>, Past)>,
 }
+
+impl Race {
+    /// A dispatch begins: it shares its shadow with those that run.
+    pub fn new(shared: &Shared) -> Race {
+        let mut current = lock(&shared.0);
+        let memory = current.upgrade().unwrap_or_default();
+        *current = Arc::downgrade(&memory);
+        Race { memory, conflicts: Arc::default(), between: Arc::default(), waves: OnceLock::new() }
+    }
+
+    fn waves(&self, cx: &Context<'_>) -> &(Range<u32>, Past) {
+        self.waves.get_or_init(|| self.memory.register.enter(cx.scene))
+    }
+}
+
+/// The shadow of those dispatches that run now.
+#[derive(Default)]
+pub struct Shared(Mutex<Weak<Memory>>);
 
 struct Memory {
     shards: [Mutex<Pages>; SHARDS],
-    conflicts: Mutex<Conflicts>,
+    register: Register,
 }
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory { shards: std::array::from_fn(|_| Mutex::default()), conflicts: Mutex::default() }
+        Memory { shards: std::array::from_fn(|_| Mutex::default()), register: Register::default() }
     }
 }
 
@@ -53,9 +80,15 @@ impl Memory {
         &self.shards[page as usize % SHARDS]
     }
 
-    fn is_flag(&self, dword: u64) -> bool {
-        let pages = lock(self.shard(dword / PAGE));
-        pages.get(&(dword / PAGE)).is_some_and(|page| page[(dword % PAGE) as usize].flag)
+    /// A wave has read flags.
+    fn acquire(&self, clock: &mut Clock, line: u64, dwords: u64) {
+        if let Some(page) = lock(self.shard(line / PAGE)).get(&(line / PAGE)) {
+            page[(line % PAGE) as usize].acquire(clock, dwords);
+        }
+    }
+
+    fn flags(&self, line: u64) -> u64 {
+        lock(self.shard(line / PAGE)).get(&(line / PAGE)).map_or(0, |page| page[(line % PAGE) as usize].flags)
     }
 }
 
@@ -63,8 +96,8 @@ impl Memory {
 struct Pair {
     who: Who,
     times: u64,
-    /// Where; more than [`PLACES`] are not remembered.
-    places: Vec<u64>,
+    /// Lines and their dwords; more than [`PLACES`] are not remembered.
+    places: Vec<(u64, u64)>,
     conflict: Conflict,
     how: How,
     /// The earlier access stands behind the later one in the code.
@@ -73,11 +106,21 @@ struct Pair {
 
 /// Conflicts by their instructions: the later one's, the earlier one's, and whether it is about old data.
 #[derive(Default)]
-struct Conflicts(HashMap<(u64, u32, bool), Pair>);
+struct Conflicts {
+    pairs: HashMap<(u64, u32, bool), Pair>,
+    /// The dispatch's first wave.
+    first: u32,
+}
+
+/// A dword of a place that is no flag.
+fn plain((line, dwords): &(u64, u64), flags: impl Fn(u64) -> u64) -> Option<u64> {
+    let plain = dwords & !flags(*line);
+    (plain != 0).then(|| line * DWORDS + u64::from(plain.trailing_zeros()))
+}
 
 impl Conflicts {
-    fn note(&mut self, at: u64, who: Who, dword: u64, how: How, conflict: Conflict) {
-        let pair = self.0.entry((at, conflict.other.step, conflict.stale)).or_insert(Pair {
+    fn note(&mut self, at: u64, who: Who, line: u64, how: How, conflict: Conflict) {
+        let pair = self.pairs.entry((at, conflict.other.step, conflict.stale)).or_insert(Pair {
             who,
             times: 0,
             places: Vec::new(),
@@ -85,20 +128,20 @@ impl Conflicts {
             how,
             swapped: false,
         });
-        pair.times += 1;
+        pair.times += u64::from(conflict.other.dwords.count_ones());
         if pair.who.wave == who.wave {
             pair.who.lanes |= who.lanes;
         }
         if pair.places.len() <= PLACES {
-            pair.places.push(dword);
+            pair.places.push((line, conflict.other.dwords));
         }
     }
 
     /// Tells what is left when it is known which places are flags.
-    fn tell(&mut self, cx: &Context<'_>, order: Order, is_flag: impl Fn(u64) -> bool) {
+    fn tell(&mut self, cx: &Context<'_>, order: Order, flags: impl Fn(u64) -> u64) {
         // Whichever of two instructions comes first in a run: they are one pair, told at the later one in the code.
         let mut pairs: BTreeMap<(u64, u64, bool), Pair> = BTreeMap::new();
-        for ((pc, step, stale), pair) in self.0.drain() {
+        for ((pc, step, stale), pair) in self.pairs.drain() {
             let other = cx.scene.program().steps[step as usize].at;
             let swapped = other > pc && !stale;
             let key = if swapped { (other, pc, stale) } else { (pc, other, stale) };
@@ -119,19 +162,20 @@ impl Conflicts {
             }
         }
         for ((pc, other, stale), pair) in pairs {
-            let Some(place) = pair.places.iter().find(|dword| !is_flag(**dword)) else { continue };
+            let Some(place) = pair.places.iter().find_map(|p| plain(p, &flags)) else { continue };
             let kind = match (stale, order) {
                 (true, _) => "stale-read",
                 (false, Order::Lds) => "lds-race",
                 (false, Order::Memory) => "memory-race",
             };
             let key = Key { check: Check::Race, kind, pc, other: Some(other) };
-            cx.report(key, pair.who, pair.times, || told(cx, order, *place * 4, &pair, stale));
+            cx.report(key, pair.who, pair.times, || told(cx, order, place * 4, &pair, self.first));
         }
     }
 }
 
-fn told(cx: &Context<'_>, order: Order, address: u64, pair: &Pair, stale: bool) -> Told {
+fn told(cx: &Context<'_>, order: Order, address: u64, pair: &Pair, first: u32) -> Told {
+    let stale = pair.conflict.stale;
     let does = |how: How| match (how.writes, how.atomic) {
         (_, true) => "an atomic",
         (true, _) => "a write",
@@ -142,7 +186,7 @@ fn told(cx: &Context<'_>, order: Order, address: u64, pair: &Pair, stale: bool) 
     let near = cx.scene.memory.nearest(address).filter(|_| order == Order::Memory);
     let near = near.map_or(String::new(), |n| format!(": {n}"));
     let space = if order == Order::Lds { " in LDS" } else { "" };
-    let base = pair.conflict.other.wave;
+    let base = pair.conflict.other.wave - first;
     let whose = match base / cx.scene.plan.waves.max(1) {
         _ if order == Order::Lds => format!("wave {} of the work-group", base % cx.scene.plan.waves.max(1)),
         group => {
@@ -169,6 +213,7 @@ fn told(cx: &Context<'_>, order: Order, address: u64, pair: &Pair, stale: bool) 
         other: if there == "a read" { "read" } else { "written" },
         facts: vec![("address", format!("{address:#x}{space}{near}")), ("by", whose)],
         mend: mend.into(),
+        ..Told::default()
     }
 }
 
@@ -177,13 +222,18 @@ impl Watch for Race {
         let plan = &cx.scene.plan;
         let [gx, gy, _] = plan.groups;
         let number = id[0].wrapping_add(gx.wrapping_mul(id[1].wrapping_add(gy.wrapping_mul(id[2]))));
-        let base = number.wrapping_mul(plan.waves);
+        let (own, past) = self.waves(cx);
+        let first = own.start;
+        let base = first.wrapping_add(number.wrapping_mul(plan.waves));
         let Waits { vm, lgkm, exp } = Waits::none(cx.scene.target.level());
         Box::new(Group {
             memory: self.memory.clone(),
-            clocks: (0..waves).map(|w| Clock::new(base + w, base, waves as usize)).collect(),
+            clocks: (0..waves).map(|w| Clock::new(base + w, base, waves as usize, past)).collect(),
             lds: Vec::new(),
-            conflicts: Conflicts::default(),
+            conflicts: Conflicts { first, ..Conflicts::default() },
+            own: own.clone(),
+            all: self.conflicts.clone(),
+            between: self.between.clone(),
             most: Counters { vm, exp, lgkm },
             scratch: plan.scratch.base..plan.scratch.base + plan.scratch.len,
             episodes: vec![0; waves as usize],
@@ -191,20 +241,31 @@ impl Watch for Race {
             arrived: None,
             joined: None,
             read: vec![None; waves as usize],
+            batches: Vec::new(),
         })
     }
 
     fn ended(&self, cx: &Context<'_>) {
-        let mut conflicts = std::mem::take(&mut *lock(&self.memory.conflicts));
-        conflicts.tell(cx, Order::Memory, |dword| self.memory.is_flag(dword));
+        let (own, _) = self.waves(cx);
+        self.memory.register.leave(own);
+        let flags = |line| self.memory.flags(line);
+        let mut conflicts = std::mem::take(&mut *lock(&self.conflicts));
+        conflicts.first = own.start;
+        conflicts.tell(cx, Order::Memory, flags);
+        lock(&self.between).tell(cx, |place| plain(place, flags).map(|dword| dword * 4));
     }
 }
 
 struct Group {
     memory: Arc<Memory>,
     clocks: Vec<Clock>,
-    lds: Vec<Cell>,
+    lds: Vec<Line>,
+    /// Those in LDS, those in memory, and those with other dispatches.
     conflicts: Conflicts,
+    all: Arc<Mutex<Conflicts>>,
+    between: Arc<Mutex<Between>>,
+    /// The dispatch's waves.
+    own: Range<u32>,
     most: Counters,
     /// Private memory, which is a lane's own: another work-group may have it next.
     scratch: Range<u64>,
@@ -216,6 +277,8 @@ struct Group {
     joined: Option<Known>,
     /// Each wave's last read: the instruction and the first address.
     read: Vec<Option<(u32, u64)>>,
+    /// Accesses of the instruction at hand.
+    batches: Vec<Batch>,
 }
 
 /// The bytes of dwords that an access touches.
@@ -236,20 +299,111 @@ impl Group {
     }
 }
 
+/// Accesses of an instruction to one line.
+#[derive(Clone, Copy)]
+struct Batch {
+    line: u64,
+    order: Order,
+    how: How,
+    dwords: u64,
+    lanes: u64,
+    /// Not all bytes of all dwords: those that are.
+    parts: bool,
+    bytes: [u8; 64],
+}
+
+impl Batch {
+    fn new(line: u64, order: Order, how: How) -> Batch {
+        Batch { line, order, how, dwords: 0, lanes: 0, parts: false, bytes: [0; 64] }
+    }
+
+    fn add(&mut self, dword: u64, bytes: u8, lanes: u64) {
+        self.parts |= bytes != 15;
+        self.bytes[dword as usize] |= bytes;
+        self.dwords |= 1 << dword;
+        self.lanes |= lanes;
+    }
+
+    /// The dwords of which the same bytes are accessed, by these bytes.
+    fn by_bytes(&self) -> [u64; 16] {
+        let mut all = [0; 16];
+        if self.parts {
+            lanes(self.dwords).for_each(|i| all[usize::from(self.bytes[i as usize])] |= 1 << i);
+        } else {
+            all[15] = self.dwords;
+        }
+        all
+    }
+}
+
+impl Group {
+    /// Accesses of an instruction to a line.
+    fn process(
+        &mut self,
+        cx: &Context<'_>,
+        wave: WaveId,
+        at: &Executed,
+        batch: &Batch,
+        flags: &mut Vec<(u64, u64)>,
+    ) {
+        let Batch { line: number, order, how, lanes, .. } = *batch;
+        let clock = &mut self.clocks[wave.wave as usize];
+        let who = Who { wave, lanes };
+        for (bytes, dwords) in (0..).zip(batch.by_bytes()).filter(|(_, dwords)| *dwords != 0) {
+            let own = Mark { dwords, wave: clock.wave, stamp: clock.now, step: at.index, bytes };
+            if order == Order::Lds {
+                if self.lds.len() as u64 <= number {
+                    self.lds.resize(number as usize + 1, Line::default());
+                }
+                let line = &mut self.lds[number as usize];
+                line.access(clock, own, how, order, |c| self.conflicts.note(at.step.at, who, number, how, c));
+                continue;
+            }
+            let mut pages = lock(self.memory.shard(number / PAGE));
+            let page = pages.entry(number / PAGE).or_insert_with(|| page(cx, number));
+            let line = &mut page[(number % PAGE) as usize];
+            line.access(clock, own, how, order, |c| match self.own.contains(&c.other.wave) {
+                true => lock(&self.all).note(at.step.at, who, number, how, c),
+                false => {
+                    let mut between = lock(&self.between);
+                    between.note(&self.memory.register, (at.step.at, who), number, how, c);
+                }
+            });
+            if how.reads && line.flags & dwords != 0 {
+                flags.push((number, dwords));
+            }
+        }
+    }
+}
+
+/// A page of lines that nobody has accessed. What the machine and the host talk through is nothing but flags.
+fn page(cx: &Context<'_>, line: u64) -> Box<[Line]> {
+    let usage = cx.scene.memory.find(line * DWORDS * 4).map(|a| a.usage);
+    let flags = if usage == Some(Use::Queue) { !0 } else { 0 };
+    vec![Line::new(flags); PAGE as usize].into_boxed_slice()
+}
+
 impl GroupWatch for Group {
-    fn after(&mut self, _: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
-        let Some(first) = accesses.first() else { return };
+    fn before(&mut self, _: &Context<'_>, _: &Wave, at: &Executed) {
+        if at.step.info.memory().any(|m| m.kind != MemKind::Load && m.path != Path::Lds) {
+            flight::begin();
+        }
+    }
+
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
+        let Some(first) = accesses.first() else { return flight::end() };
         let waits = self.polls(wave.id, at, first);
-        let Group { memory, clocks, lds, conflicts, most, scratch, .. } = self;
-        let clock = &mut clocks[wave.id.wave as usize];
-        clock.issue(&at.step.info, *most);
+        let clock = &mut self.clocks[wave.id.wave as usize];
+        clock.issue(&at.step.info, self.most);
         let returns = at.step.info.writes().any(|u| u.role.is_some());
-        let mut open: Option<(u64, MutexGuard<'_, Pages>)> = None;
+        let mut batches = std::mem::take(&mut self.batches);
+        // Flags that were read, and may have been written by somebody who is about to tell of it.
+        let mut flags: Vec<(u64, u64)> = Vec::new();
         for access in accesses.iter().filter(|a| a.fault.is_none()) {
             let atomic = matches!(access.kind, Kind::Atomic(_));
             let how = match access.kind {
                 Kind::Invalidate => {
-                    clock.invalidate();
+                    self.clocks[wave.id.wave as usize].invalidate();
                     continue;
                 }
                 Kind::WriteBack => continue,
@@ -261,37 +415,31 @@ impl GroupWatch for Group {
                     polls: waits || access.kind == Kind::Read && access.coherence.glc,
                 },
             };
-            let who = Who { wave: wave.id, lanes: access.lane.map_or(0, |l| 1 << l) };
             let order = match access.space {
                 Space::Lds => Order::Lds,
-                Space::Global | Space::Scalar if scratch.contains(&access.address) => continue,
+                Space::Global | Space::Scalar if self.scratch.contains(&access.address) => continue,
                 Space::Global | Space::Scalar => Order::Memory,
                 Space::Gds | Space::Scratch | Space::Code => continue,
             };
-            for (dword, mask) in dwords(access) {
-                let own = Mark { wave: clock.wave, stamp: clock.now, step: at.index, mask, atomic };
-                if order == Order::Lds {
-                    if lds.len() as u64 <= dword {
-                        lds.resize(dword as usize + 1, Cell::default());
-                    }
-                    if let Some(conflict) = lds[dword as usize].access(clock, own, how, order) {
-                        conflicts.note(at.step.at, who, dword, how, conflict);
-                    }
-                    continue;
-                }
-                let page = dword / PAGE;
-                if open.as_ref().is_none_or(|(p, _)| *p != page) {
-                    drop(open.take());
-                    open = Some((page, lock(memory.shard(page))));
-                }
-                let Some((_, pages)) = &mut open else { continue };
-                let cells = pages
-                    .entry(page)
-                    .or_insert_with(|| vec![Cell::default(); PAGE as usize].into_boxed_slice());
-                if let Some(conflict) = cells[(dword % PAGE) as usize].access(clock, own, how, order) {
-                    lock(&memory.conflicts).note(at.step.at, who, dword, how, conflict);
-                }
+            let own = access.lane.map_or(0, |l| 1 << l);
+            for (dword, bytes) in dwords(access) {
+                let line = dword / DWORDS;
+                let same = |b: &&mut Batch| b.line == line && b.order == order && b.how == how;
+                let batch = match batches.iter_mut().rev().find(same) {
+                    Some(batch) => batch,
+                    None => batches.push_mut(Batch::new(line, order, how)),
+                };
+                batch.add(dword % DWORDS, bytes, own);
             }
+        }
+        batches.iter().for_each(|batch| self.process(cx, wave.id, at, batch, &mut flags));
+        batches.clear();
+        self.batches = batches;
+        flight::end();
+        if !flags.is_empty() {
+            flight::settle();
+            let clock = &mut self.clocks[wave.id.wave as usize];
+            flags.iter().for_each(|(line, dwords)| self.memory.acquire(clock, *line, *dwords));
         }
     }
 
@@ -323,6 +471,6 @@ impl GroupWatch for Group {
 
     fn ended(&mut self, cx: &Context<'_>) {
         let lds = &self.lds;
-        self.conflicts.tell(cx, Order::Lds, |dword| lds.get(dword as usize).is_some_and(|c| c.flag));
+        self.conflicts.tell(cx, Order::Lds, |line| lds.get(line as usize).map_or(0, |l| l.flags));
     }
 }

@@ -14,7 +14,7 @@ use wavemill_object::lines::Lines;
 use wavemill_object::read::File;
 
 /// An instruction that was executed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Executed {
     /// Its place in [`Scene::program`].
     pub index: u32,
@@ -32,6 +32,7 @@ pub struct Scene {
     pub memory: Arc<Allocations>,
     object: Arc<Loaded>,
     lines: OnceLock<Option<Lines>>,
+    gcc: OnceLock<bool>,
     /// Instructions by address.
     known: Mutex<HashMap<u64, Arc<Executed>>>,
     program: RwLock<Program>,
@@ -48,6 +49,7 @@ impl Scene {
             memory: scene.memory.clone(),
             object: scene.object.clone(),
             lines: OnceLock::new(),
+            gcc: OnceLock::new(),
             known: Mutex::default(),
             program: RwLock::new(program),
         }
@@ -72,6 +74,16 @@ impl Scene {
         program.steps.push(step);
         known.insert(pc, found.clone());
         found
+    }
+
+    /// Whether GCC made the code: it lets threads of a team meet at barriers in different places.
+    pub fn is_of_gcc(&self) -> bool {
+        *self.gcc.get_or_init(|| {
+            let file = File::parse(&self.object.file).ok();
+            let comment = file.as_ref().and_then(|f| f.sections.iter().find(|s| s.name == ".comment"));
+            comment
+                .is_some_and(|s| s.data.starts_with(b"GCC: ") || s.data.windows(6).any(|w| w == b"\0GCC: "))
+        })
     }
 
     /// Where an instruction is from.

@@ -1,31 +1,49 @@
-//! The last accesses to each dword, and whether a new one is in order with them.
+//! The last accesses to memory, and whether a new one is in order with them.
+//!
+//! Lanes of a wave mostly access what lies side by side, so that accesses are kept for 256 bytes together, each with the dwords
+//! it touches: a dword has as much history as it needs, and 64 of them that were written together have one.
 
-use super::clock::{Clock, Known};
-use std::sync::Arc;
+use super::clock::{Clock, Known, Release};
 
-/// An access that was made.
+/// Dwords of a line.
+pub const DWORDS: u64 = 64;
+
+/// Reads of a line that are remembered. Where more waves than that read it at the same time, a write that conflicts with all of
+/// them still does with these.
+const READS: usize = 32;
+
+/// An access that was made, to dwords of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mark {
+    /// The dwords.
+    pub dwords: u64,
     /// Its wave.
     pub wave: u32,
     /// Its stamp.
     pub stamp: u32,
     /// Its instruction.
     pub step: u32,
-    /// The bytes of the dword.
-    pub mask: u8,
-    /// It reads and writes as one.
-    pub atomic: bool,
+    /// The bytes of each dword.
+    pub bytes: u8,
 }
 
-/// What a dword has seen.
+impl Mark {
+    /// Has nothing left where another one has been.
+    fn give_way(&mut self, to: &Mark) {
+        if self.bytes & !to.bytes == 0 {
+            self.dwords &= !to.dwords;
+        }
+    }
+}
+
+/// What a line has seen.
 #[derive(Clone, Debug, Default)]
-pub struct Cell {
-    write: Option<(Mark, Arc<Known>)>,
+pub struct Line {
+    writes: Vec<(Mark, Release)>,
     /// Reads since, of each wave the last one that no later read has come after.
     reads: Vec<Mark>,
-    /// Waves talk to each other through it: it is read and written as one, polled, or read past the caches.
-    pub flag: bool,
+    /// Dwords through which waves talk to each other: read and written as one, polled, or read past the caches.
+    pub flags: u64,
 }
 
 /// How an access is made.
@@ -46,7 +64,7 @@ pub struct How {
 /// Two accesses that are not in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conflict {
-    /// The earlier one.
+    /// The earlier one; its dwords are those where they meet.
     pub other: Mark,
     /// It wrote.
     pub wrote: bool,
@@ -63,100 +81,172 @@ pub enum Order {
     Memory,
 }
 
-impl Cell {
-    /// An access is made: whether it conflicts with an earlier one.
-    pub fn access(&mut self, clock: &mut Clock, own: Mark, how: How, order: Order) -> Option<Conflict> {
-        self.flag |= how.atomic || how.polls;
-        let knows = |known: &Known, other: &Mark, through_l1: bool| match order {
+impl Order {
+    /// Whether an access is known.
+    fn knows(self, known: &Known, other: &Mark, through_l1: bool) -> bool {
+        match self {
             Order::Lds => known.lds[(other.wave - known.base) as usize] >= other.stamp,
             Order::Memory => known.of(other.wave, through_l1) >= other.stamp,
+        }
+    }
+}
+
+impl Line {
+    /// Of which nothing is known but which dwords are flags.
+    pub fn new(flags: u64) -> Line {
+        Line { flags, ..Line::default() }
+    }
+
+    /// An access is made: `found` is told of earlier ones that it conflicts with.
+    pub fn access(
+        &mut self,
+        clock: &mut Clock,
+        own: Mark,
+        how: How,
+        order: Order,
+        mut found: impl FnMut(Conflict),
+    ) {
+        if how.atomic || how.polls {
+            self.flags |= own.dwords;
+        }
+        let plain = own.dwords & !self.flags;
+        let meets = |other: &Mark| {
+            let dwords = other.dwords & plain;
+            (dwords != 0 && other.wave != own.wave && other.bytes & own.bytes != 0)
+                .then_some(Mark { dwords, ..*other })
         };
-        let meets = |other: &Mark| other.wave != own.wave && other.mask & own.mask != 0;
-        let mut found = None;
-        if let Some((write, _)) = self.write.as_ref().filter(|(w, _)| meets(w) && !self.flag) {
-            let through_l1 = how.through_l1 && !how.writes;
-            if !knows(&clock.known, write, through_l1) {
-                let stale = through_l1 && knows(&clock.known, write, false);
-                found = Some(Conflict { other: *write, wrote: true, stale });
+        // Dwords that a conflict was told of: one is enough.
+        let mut told = 0;
+        let through_l1 = how.through_l1 && !how.writes;
+        for other in self.writes.iter().filter_map(|(w, _)| meets(w)) {
+            if !order.knows(&clock.known, &other, through_l1) {
+                let stale = through_l1 && order.knows(&clock.known, &other, false);
+                told |= other.dwords;
+                found(Conflict { other, wrote: true, stale });
             }
-        }
-        if how.writes && found.is_none() && !self.flag {
-            let read = self.reads.iter().find(|r| meets(r) && !knows(&clock.known, r, false));
-            found = read.map(|r| Conflict { other: *r, wrote: false, stale: false });
-        }
-        // Whoever reads a flag knows what its writer knew.
-        if self.flag
-            && how.reads
-            && let Some((write, known)) = self.write.as_ref().filter(|(w, _)| w.wave != own.wave)
-        {
-            clock.acquire(known, write.wave, write.stamp);
         }
         if how.writes {
-            self.reads.retain(|r| r.mask & !own.mask != 0);
-            let mut known = clock.hand_on();
-            // A chain of atomics hands on what each of them knew, whether it looks at the value or not.
-            if how.atomic
-                && let Some((_, before)) = &self.write
-            {
-                Arc::make_mut(&mut known).include(before);
+            for other in self.reads.iter().filter_map(meets) {
+                if other.dwords & !told != 0 && !order.knows(&clock.known, &other, false) {
+                    told |= other.dwords;
+                    found(Conflict { other, wrote: false, stale: false });
+                }
             }
-            self.write = Some((own, known));
+        }
+        if how.reads {
+            self.acquire(clock, own.dwords);
+        }
+        if how.writes {
+            self.reads.retain_mut(|r| {
+                r.give_way(&own);
+                r.dwords != 0
+            });
+            let mut release = clock.hand_on();
+            let chained = self.writes.iter().filter(|(w, _)| how.atomic && w.dwords & own.dwords != 0);
+            chained.for_each(|(_, before)| release.include(before));
+            self.writes.retain_mut(|(w, _)| {
+                w.give_way(&own);
+                w.dwords != 0
+            });
+            self.writes.push((own, release));
         } else {
             // A read that comes after another one stands for it.
-            self.reads
-                .retain(|r| r.wave != own.wave && !knows(&clock.known, r, false) || r.mask & !own.mask != 0);
+            self.reads.retain_mut(|r| {
+                if r.wave == own.wave || order.knows(&clock.known, r, false) {
+                    r.give_way(&own);
+                }
+                r.dwords != 0
+            });
+            if self.reads.len() == READS {
+                self.reads.remove(0);
+            }
             self.reads.push(own);
         }
-        found
+    }
+
+    /// Whoever reads a flag knows what its writer knew.
+    pub fn acquire(&self, clock: &mut Clock, dwords: u64) {
+        let flags = self.flags & dwords;
+        if flags == 0 {
+            return;
+        }
+        // Of its own, too: an atomic that returns nothing has taken part in a chain that the wave learns of now.
+        for (write, release) in self.writes.iter().filter(|(w, _)| w.dwords & flags != 0) {
+            clock.acquire(release, write.stamp);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
 
     const WRITE: How = How { writes: true, reads: false, atomic: false, through_l1: true, polls: false };
     const READ: How = How { writes: false, reads: true, atomic: false, through_l1: true, polls: false };
 
-    fn mark(clock: &mut Clock) -> Mark {
+    fn clock(wave: u32, base: u32, waves: usize) -> Clock {
+        Clock::new(wave, base, waves, &Arc::default())
+    }
+
+    fn access(line: &mut Line, clock: &mut Clock, how: How, order: Order, dwords: u64) -> Vec<Conflict> {
         clock.now += 1;
-        Mark { wave: clock.wave, stamp: clock.now, step: 0, mask: 15, atomic: false }
+        let own = Mark { dwords, wave: clock.wave, stamp: clock.now, step: 0, bytes: 15 };
+        let mut found = Vec::new();
+        line.access(clock, own, how, order, |c| found.push(c));
+        found
     }
 
     #[test]
     fn order_comes_from_barriers() {
-        let (mut a, mut b) = (Clock::new(0, 0, 2), Clock::new(1, 0, 2));
-        let mut cell = Cell::default();
-        let m = mark(&mut a);
-        assert_eq!(cell.access(&mut a, m, WRITE, Order::Lds), None);
-        let mut again = cell.clone();
-        let m = mark(&mut b);
-        assert!(cell.access(&mut b, m, READ, Order::Lds).is_some_and(|c| c.wrote));
+        let (mut a, mut b) = (clock(0, 0, 2), clock(1, 0, 2));
+        let mut line = Line::default();
+        assert_eq!(access(&mut line, &mut a, WRITE, Order::Lds, 6), []);
+        let mut again = line.clone();
+        // Beside it there is nothing to meet.
+        assert_eq!(access(&mut line, &mut b, READ, Order::Lds, 1), []);
+        let found = access(&mut line, &mut b, READ, Order::Lds, 3);
+        assert!(
+            matches!(found[..], [Conflict { wrote: true, other: Mark { dwords: 2, .. }, .. }]),
+            "{found:?}"
+        );
         let mut all = a.at_barrier();
         all.join(&b.at_barrier());
         b.join(&all);
-        let m = mark(&mut b);
-        assert_eq!(again.access(&mut b, m, READ, Order::Lds), None);
+        assert_eq!(access(&mut again, &mut b, READ, Order::Lds, 6), []);
         // The other way round: the read must be known to who writes.
-        let m = mark(&mut a);
-        assert!(again.access(&mut a, m, WRITE, Order::Lds).is_some_and(|c| !c.wrote));
+        let found = access(&mut again, &mut a, WRITE, Order::Lds, 4);
+        assert!(
+            matches!(found[..], [Conflict { wrote: false, other: Mark { dwords: 4, .. }, .. }]),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn who_is_the_last_of_a_chain_learns_of_the_others() {
+        let (mut a, mut b) = (clock(0, 0, 1), clock(1, 1, 1));
+        let (mut data, mut count) = (Line::default(), Line::default());
+        let add = How { atomic: true, through_l1: false, ..WRITE };
+        let polls = How { polls: true, through_l1: false, ..READ };
+        assert_eq!(access(&mut data, &mut a, READ, Order::Memory, 1), []);
+        assert_eq!(access(&mut count, &mut a, add, Order::Memory, 1), []);
+        assert_eq!(access(&mut count, &mut b, add, Order::Memory, 1), []);
+        assert_eq!(access(&mut data.clone(), &mut b, WRITE, Order::Memory, 1).len(), 1);
+        assert_eq!(access(&mut count, &mut b, polls, Order::Memory, 1), []);
+        assert_eq!(access(&mut data, &mut b, WRITE, Order::Memory, 1), []);
     }
 
     #[test]
     fn what_is_seen_of_others_needs_an_invalidated_cache() {
-        let (mut a, mut b) = (Clock::new(0, 0, 1), Clock::new(1, 1, 1));
-        let (mut data, mut flag) = (Cell::default(), Cell::default());
+        let (mut a, mut b) = (clock(0, 0, 1), clock(1, 1, 1));
+        let (mut data, mut flag) = (Line::default(), Line::default());
         let polls = How { polls: true, through_l1: false, ..READ };
-        let m = mark(&mut a);
-        assert_eq!(data.access(&mut a, m, WRITE, Order::Memory), None);
-        let m = mark(&mut a);
-        assert_eq!(flag.access(&mut a, m, WRITE, Order::Memory), None);
-        let m = mark(&mut b);
-        assert_eq!(flag.access(&mut b, m, polls, Order::Memory), None);
+        assert_eq!(access(&mut data, &mut a, WRITE, Order::Memory, 1), []);
+        assert_eq!(access(&mut flag, &mut a, WRITE, Order::Memory, 1), []);
+        assert_eq!(access(&mut flag, &mut b, polls, Order::Memory, 1), []);
         let mut again = data.clone();
-        let m = mark(&mut b);
-        assert!(data.access(&mut b, m, READ, Order::Memory).is_some_and(|c| c.stale));
+        assert!(access(&mut data, &mut b, READ, Order::Memory, 1)[0].stale);
         b.invalidate();
-        assert_eq!(again.access(&mut b, m, READ, Order::Memory), None);
+        assert_eq!(access(&mut again, &mut b, READ, Order::Memory, 1), []);
     }
 }

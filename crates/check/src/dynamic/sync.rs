@@ -5,6 +5,7 @@ use super::scene::Executed;
 use super::set::Check;
 use super::watch::{Context, GroupWatch, Watch};
 use wavemill_isa::Op;
+use wavemill_isa::info::Reg;
 use wavemill_wave::observe::{Access, Kind, Space};
 use wavemill_wave::{Event, Wave, WaveId};
 
@@ -24,6 +25,8 @@ struct State {
     started: bool,
     /// The lanes it started with.
     lanes: u64,
+    /// EXEC was last set to a constant: the lanes that are missing have not gone elsewhere.
+    chosen: bool,
     /// The instruction it is at.
     pc: u64,
     /// The barrier it waits at, and the how manyeth of the work-group that is.
@@ -45,7 +48,8 @@ impl Group {
         let waiting = |w: &&State| w.barrier.is_some_and(|(_, episode)| episode == self.episode);
         let Some(first) = self.waves.iter().find(waiting) else { return };
         let at = |w: &State| w.barrier.map_or(0, |(pc, _)| pc);
-        if let Some(other) = self.waves.iter().filter(waiting).find(|w| at(w) != at(first)) {
+        let elsewhere = self.waves.iter().filter(waiting).find(|w| at(w) != at(first));
+        if let Some(other) = elsewhere.filter(|_| !cx.scene.is_of_gcc()) {
             let key =
                 Key { check: Check::Sync, kind: "different-barriers", pc: at(first), other: Some(at(other)) };
             cx.report(key, Who { wave: first.id, lanes: 0 }, 1, || Told {
@@ -83,7 +87,11 @@ impl GroupWatch for Group {
     fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
         let state = &mut self.waves[wave.id.wave as usize];
         state.pc = at.step.at;
-        let missing = state.lanes & !wave.exec();
+        if at.step.info.writes().any(|u| u.reg == Reg::EXEC) {
+            state.chosen =
+                at.step.inst.row.op == Op::s_mov_b64 && !at.step.info.reads().any(|u| u.role.is_some());
+        }
+        let missing = if state.chosen { 0 } else { state.lanes & !wave.exec() };
         if at.step.inst.row.op == Op::s_barrier && missing != 0 {
             let key = Key { check: Check::Sync, kind: "divergent-barrier", pc: at.step.at, other: None };
             cx.report(key, Who { wave: wave.id, lanes: missing }, 1, || Told {
@@ -152,6 +160,7 @@ impl GroupWatch for Group {
                     facts,
                     mend: "see who is to write what it reads, and whether that wave waits for this one"
                         .into(),
+                    ..Told::default()
                 }
             });
         }

@@ -128,10 +128,8 @@ fn on_long(op: long, operands: &[Bits]) -> u64 {
 
 /// All values of a program for one lane.
 pub fn evaluate(program: &Program, input: impl Fn(u16) -> Bits) -> Vec<Bits> {
-    let numbers: Vec<u64> = {
-        let values: Vec<u64> = (0..8).map(|i| input(i).value).collect();
-        program.evaluate(&values)
-    };
+    let values: [u64; 8] = std::array::from_fn(|i| input(i as u16).value);
+    let numbers = program.evaluate(&values);
     let mut all: Vec<Bits> = numbers.into_iter().map(Bits::known).collect();
     for (i, node) in program.nodes.iter().enumerate() {
         let at = |v: Value| all[v.0 as usize];

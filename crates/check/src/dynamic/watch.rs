@@ -2,14 +2,15 @@
 
 use super::book::{Book, Key, Told, Who};
 use super::scene::{Executed, Scene};
-use wavemill_wave::observe::{Access, Counters};
+use std::sync::Arc;
+use wavemill_wave::observe::{Access, Counters, Space};
 use wavemill_wave::{Event, Wave};
 
 /// What a check can look at and write to.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
     /// The dispatch.
-    pub scene: &'a Scene,
+    pub scene: &'a Arc<Scene>,
     /// What was found.
     pub book: &'a Book,
     /// It was stopped, and not by a fault: time ran out, or nobody wants it any more.
@@ -28,6 +29,11 @@ pub trait Watch: Send + Sync {
     /// Watches a work-group that begins, with so many waves.
     fn group(&self, cx: &Context<'_>, id: [u32; 3], waves: u32) -> Box<dyn GroupWatch>;
 
+    /// It looks at memory accesses and nothing else, and has seen enough of those that it takes ([`GroupWatch::takes`]).
+    fn is_narrow(&self) -> bool {
+        false
+    }
+
     /// The dispatch is over.
     fn ended(&self, cx: &Context<'_>) {
         let _ = cx;
@@ -45,6 +51,12 @@ pub trait GroupWatch: Send {
 
     /// An instruction has run or faulted, with these accesses.
     fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {}
+
+    /// All that an instruction accesses lies within these bytes: whether nothing more need be known to find nothing wrong
+    /// with that.
+    fn takes(&mut self, cx: &Context<'_>, space: Space, first: u64, bytes: u64) -> bool {
+        true
+    }
 
     /// S_WAITCNT has waited.
     fn waited(&mut self, cx: &Context<'_>, wave: &Wave, until: Counters) {}

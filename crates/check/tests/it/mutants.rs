@@ -13,8 +13,8 @@ const NOP: u32 = 0xbf80_0000;
 pub struct Mutant {
     pub at: u64,
     pub word: u32,
-    /// What was there waited for a counter, not for wait states.
-    pub wait: bool,
+    /// What was waited for there, if it was a counter and not wait states.
+    pub was: Option<Waits>,
 }
 
 /// Everything that can be taken away from a function, or weakened.
@@ -29,8 +29,8 @@ pub fn mutants(function: &Function) -> Vec<Mutant> {
         }
         match step.inst.row.op {
             Op::s_waitcnt => {
-                out.push(Mutant { at: step.at, word: NOP, wait: true });
                 let (waits, most) = (Waits::decode(step.inst.get(Role::Waitcnt), level), Waits::none(level));
+                out.push(Mutant { at: step.at, word: NOP, was: Some(waits) });
                 let weaker = [
                     (waits.vm < most.vm).then(|| Waits { vm: waits.vm + 1, ..waits }),
                     (waits.lgkm < most.lgkm).then(|| Waits { lgkm: waits.lgkm + 1, ..waits }),
@@ -38,11 +38,11 @@ pub fn mutants(function: &Function) -> Vec<Mutant> {
                 ];
                 for weaker in weaker.into_iter().flatten() {
                     let word = word & 0xffff_0000 | weaker.encode(level);
-                    out.push(Mutant { at: step.at, word, wait: true });
+                    out.push(Mutant { at: step.at, word, was: Some(waits) });
                 }
             }
             Op::s_nop if step.inst.get(Role::Imm16) > 0 => {
-                out.push(Mutant { at: step.at, word: word - 1, wait: false });
+                out.push(Mutant { at: step.at, word: word - 1, was: None });
             }
             _ => {}
         }
@@ -70,6 +70,8 @@ fn mutants_are_found() {
     let mut number = 0;
     // Tried and found, of clang 22's code and of older compilers'.
     let mut counts = [[0; 2]; 2];
+    // Of those that are not found: with nothing to wait for, with memory in order only, and of wait states.
+    let (mut idle, mut order, mut states) = (0, 0, 0);
     for path in fixtures() {
         let newest = path.to_string_lossy().contains("clang-22");
         let [tried, found] = &mut counts[newest as usize];
@@ -83,9 +85,17 @@ fn mutants_are_found() {
                 let changed = function.with(&mutant);
                 if !lint(&changed.program()).is_empty() {
                     *found += 1;
-                } else if mutant.wait {
-                    let walked = walk(&changed.program(), mutant.at);
-                    assert_eq!(walked, None, "{}: {:#x} -> {:08x}", function.name, mutant.at, mutant.word);
+                } else if let Some(was) = mutant.was {
+                    let walked = walk(&changed.program(), mutant.at, was);
+                    assert_eq!(
+                        walked.early, None,
+                        "{}: {:#x} -> {:08x}",
+                        function.name, mutant.at, mutant.word
+                    );
+                    *(if walked.idle { &mut idle } else { &mut order }) += 1;
+                } else {
+                    states += 1;
+                    println!("wait states: {}: {:#x} -> {:08x}", function.name, mutant.at, mutant.word);
                 }
             }
         }
@@ -93,6 +103,9 @@ fn mutants_are_found() {
     let [[tried, found], [new_tried, new_found]] = counts;
     println!(
         "{found} of {tried} mutants of older compilers' code found, {new_found} of {new_tried} of clang 22's"
+    );
+    println!(
+        "not found: {idle} with nothing to wait for, {order} that order memory and nothing else, {states} of wait states"
     );
     assert!(tried >= 2_000, "only {tried} mutants");
     // Measured: four of five. The others are those of barriers and fences.

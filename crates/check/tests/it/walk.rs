@@ -5,7 +5,16 @@ use wavemill_check::Program;
 use wavemill_isa::Flow;
 use wavemill_isa::info::{Counter, Queue, Reg, Waits};
 
+/// What came of walks past a wait.
+pub struct Walked {
+    /// The address of a step that uses a register too early, if there is one.
+    pub early: Option<u64>,
+    /// Whenever a walk came there, the wait as it was had nothing to wait for that it does not wait for now.
+    pub idle: bool,
+}
+
 /// An operation under way.
+#[derive(Clone)]
 struct Operation {
     counter: Counter,
     queue: Queue,
@@ -19,11 +28,20 @@ struct Operation {
 const PATHS: u32 = 24;
 const STEPS: usize = 3_000;
 
-/// The address of a step that uses a register too early, on some path that passes `through`.
-pub fn walk(program: &Program, through: u64) -> Option<u64> {
+/// Walks paths that pass `through`, where `was` was waited for before.
+pub fn walk(program: &Program, through: u64, was: Waits) -> Walked {
     let mut random = through | 1;
+    let mut idle = true;
+    let level = program.target.level();
+    let wait = |under_way: &mut Vec<Operation>, waits: Waits| {
+        for counter in Counter::ALL {
+            if let Some(n) = waits.count(counter, level) {
+                finish(under_way, counter, n);
+            }
+        }
+    };
     for _ in 0..PATHS {
-        let mut at = *program.entries.first()?;
+        let Some(mut at) = program.entries.first().copied() else { break };
         let mut under_way: Vec<Operation> = Vec::new();
         let mut passed = false;
         for number in 0..STEPS {
@@ -31,14 +49,15 @@ pub fn walk(program: &Program, through: u64) -> Option<u64> {
             passed |= step.at == through;
             let touched: Vec<Reg> = step.info.reads().flat_map(|u| u.regs()).collect();
             if passed && under_way.iter().any(|o| o.loads.iter().any(|r| touched.contains(r))) {
-                return Some(step.at);
+                return Walked { early: Some(step.at), idle: false };
             }
+            let mut before = under_way.clone();
             if let Some(waits) = step.info.waits() {
-                for counter in Counter::ALL {
-                    if let Some(n) = waits.count(counter, program.target.level()) {
-                        finish(&mut under_way, counter, n);
-                    }
-                }
+                wait(&mut under_way, waits);
+            }
+            if step.at == through {
+                wait(&mut before, was);
+                idle &= before.len() >= under_way.len();
             }
             if step.info.flow() == Flow::Call {
                 under_way.clear();
@@ -72,7 +91,7 @@ pub fn walk(program: &Program, through: u64) -> Option<u64> {
             }
         }
     }
-    None
+    Walked { early: None, idle }
 }
 
 /// The counter is at most `n` now: what must be done for that to be so, is done.

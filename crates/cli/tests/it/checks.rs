@@ -19,28 +19,30 @@ fn after<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     text.lines().find_map(|l| l.strip_prefix(word)).map(str::trim)
 }
 
-/// Runs a source with all checks: exit status, messages, and the findings with check, kind and line.
-fn run(gpu: &str, path: &Path) -> (i32, String, Vec<(String, String, u32)>) {
-    let report = path.with_extension("json");
-    let out = wavemill(&[
-        "run",
-        "-q",
-        "--check",
-        "--gpu",
-        gpu,
-        "--check-report",
-        report.to_str().unwrap(),
-        path.to_str().unwrap(),
-    ]);
-    let text = std::fs::read_to_string(&report).expect("a report");
+/// A finding: check, kind, its line and that of the other side.
+type Finding = (String, String, [u32; 2]);
+
+/// Runs a file with all checks: exit status, messages, and the findings.
+fn run(path: &Path, report: &Path, options: &[&str]) -> (i32, String, Vec<Finding>) {
+    let fixed = ["run", "-q", "--check", "--check-report", report.to_str().unwrap()];
+    let out = wavemill(&[&fixed[..], options, &[path.to_str().unwrap()]].concat());
+    let text = std::fs::read_to_string(report).expect("a report");
     let field = |line: &str, name: &str| {
         let from = line.split_once(&format!("\"{name}\": ")).map_or("", |(_, rest)| rest);
         from.trim_start_matches('"').split(['"', ',', '}']).next().unwrap_or_default().to_owned()
     };
-    let findings = text.lines().filter(|l| l.contains("\"check\": "));
-    let found =
-        findings.map(|l| (field(l, "check"), field(l, "kind"), field(l, "line").parse().unwrap_or(0)));
-    (out.status.code().unwrap_or(-1), String::from_utf8_lossy(&out.stderr).into_owned(), found.collect())
+    let findings = text.lines().filter(|l| l.contains("\"check\": ")).map(|l| {
+        let (own, other) = l.split_once("\"other\": ").unwrap_or((l, ""));
+        let line = |part: &str| field(part, "line").parse().unwrap_or(0);
+        (field(l, "check"), field(l, "kind"), [line(own), line(other)])
+    });
+    (out.status.code().unwrap_or(-1), String::from_utf8_lossy(&out.stderr).into_owned(), findings.collect())
+}
+
+/// The bug that a line tells of.
+fn bug(line: &str) -> Option<(&str, &str)> {
+    let mut words = line.split_once(" BUG ")?.1.split_whitespace();
+    Some((words.next()?, words.next()?))
 }
 
 /// All pairs of a check; how many there are.
@@ -51,9 +53,7 @@ fn pairs(check: &str) -> usize {
         let text = std::fs::read_to_string(&path).expect("a pair");
         let gpus = after(&text, "; gpus:").expect("`; gpus:`");
         let status = after(&text, "; status:").map_or(5, |s| s.parse().unwrap());
-        let bad = text.lines().position(|l| l.contains("; BUG ")).expect("a bug");
-        let mut words = text.lines().nth(bad).unwrap().split_once("; BUG ").unwrap().1.split_whitespace();
-        let want = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned(), bad as u32 + 1);
+        let (line, what) = (1..).zip(text.lines()).find_map(|(n, l)| Some((n, bug(l)?))).expect("a bug");
         let twin = text.lines().filter(|l| !l.ends_with(";-")).map(|l| l.strip_prefix(";+").unwrap_or(l));
         let twin = twin.collect::<Vec<_>>().join("\n");
         for gpu in gpus.split_whitespace() {
@@ -62,10 +62,12 @@ fn pairs(check: &str) -> usize {
             let (bug, mended) = (dir.join("bug.s"), dir.join("twin.s"));
             std::fs::write(&bug, &text).unwrap();
             std::fs::write(&mended, &twin).unwrap();
-            let (code, messages, found) = run(gpu, &bug);
-            assert_eq!(found.as_slice(), std::slice::from_ref(&want), "{check}/{name} on {gpu}:\n{messages}");
+            let report = dir.join("report.json");
+            let (code, messages, found) = run(&bug, &report, &["--gpu", gpu]);
+            let found: Vec<_> = found.iter().map(|(c, k, [l, _])| ((c.as_str(), k.as_str()), *l)).collect();
+            assert_eq!(found, [(what, line)], "{check}/{name} on {gpu}:\n{messages}");
             assert_eq!(code, status, "{check}/{name} on {gpu}:\n{messages}");
-            let (code, messages, found) = run(gpu, &mended);
+            let (code, messages, found) = run(&mended, &report, &["--gpu", gpu]);
             assert!(found.is_empty(), "the twin of {check}/{name} on {gpu}:\n{messages}\n{twin}");
             assert_eq!(code, 0, "the twin of {check}/{name} on {gpu}:\n{messages}");
         }
@@ -101,6 +103,42 @@ fn wait() {
 #[test]
 fn hazard() {
     assert!(pairs("hazard") >= 36);
+}
+
+/// Pairs that compilers made of OpenCL and HIP: `run:` says how, and the kernel's name stands below it.
+#[test]
+fn compiled() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/checks/compiled");
+    let mut count = 0;
+    for (language, source) in [("opencl", "pairs.cl"), ("hip", "pairs.hip")] {
+        let text = std::fs::read_to_string(root.join(source)).expect("pairs");
+        let lines: Vec<&str> = text.lines().collect();
+        for (i, line) in lines.iter().enumerate() {
+            let Some(options) = line.strip_prefix("// run: ") else { continue };
+            let kernel = lines[i + 1].split('(').next().unwrap().split_whitespace().last().unwrap();
+            let own = lines[i..].iter().take_while(|l| **l != "}");
+            let (bad, what) = (i as u32 + 1..).zip(own).find_map(|(n, l)| Some((n, bug(l)?))).expect("a bug");
+            let options: Vec<&str> = options.split(' ').chain(["--kernel", kernel]).collect();
+            for gpu in ["gfx803.clang-15", "gfx900.clang-19", "gfx908.clang-15", "gfx90a.clang-19"] {
+                count += 1;
+                let dir = scratch(&format!("checks-{language}-{kernel}-{gpu}"));
+                let report = dir.join("report.json");
+                let file = |twin: &str| root.join(format!("fixtures/{language}.{gpu}.{twin}.hsaco"));
+                let (code, messages, found) = run(&file("bug"), &report, &options);
+                let here = |(check, kind, at): &Finding| {
+                    (check.as_str(), kind.as_str()) == what && at.contains(&bad)
+                };
+                assert!(
+                    !found.is_empty() && found.iter().all(here),
+                    "{kernel} on {gpu}: {found:?}\n{messages}"
+                );
+                assert_eq!(code, 5, "{kernel} on {gpu}:\n{messages}");
+                let (code, messages, found) = run(&file("mended"), &report, &options);
+                assert_eq!((code, found), (0, Vec::new()), "the twin of {kernel} on {gpu}:\n{messages}");
+            }
+        }
+    }
+    assert!(count >= 68, "{count} pairs");
 }
 
 #[test]

@@ -248,3 +248,45 @@ fn every_variable_is_in_the_guide() {
         all.iter().filter(|n| !inner.contains(&n.as_str()) && !page.contains(&format!("`{n}`"))).collect();
     assert!(all.len() > 15 && missing.is_empty(), "environment.md does not have {missing:?}");
 }
+
+/// The indented block behind a heading.
+fn block(page: &str, heading: &str) -> String {
+    let behind = page.split_once(&format!("\n## {heading}\n")).expect(heading).1;
+    let lines =
+        behind.lines().skip_while(|l| l.is_empty()).take_while(|l| l.is_empty() || l.starts_with("    "));
+    lines.map(|l| format!("{}\n", l.strip_prefix("    ").unwrap_or(l))).collect()
+}
+
+/// A line without the addresses of a run.
+fn without_addresses(line: &str) -> String {
+    let mut parts = line.split("0x7f");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out += "ADDRESS";
+        out += part.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    }
+    out
+}
+
+#[test]
+fn checks_report_what_their_pages_say() {
+    let directory = scratch("guide-checks");
+    for check in ["mem", "init", "race", "sync", "wait", "hazard"] {
+        let page = std::fs::read_to_string(repository(&format!("docs/guide/src/check-{check}.md"))).unwrap();
+        std::fs::write(directory.join("k.s"), block(&page, "A bug")).unwrap();
+        let out = Command::new(env!("CARGO_BIN_EXE_wavemill"))
+            .args(["run", "-q", &format!("--check={check}"), "k.s"])
+            .current_dir(&directory)
+            .env_remove("WAVEMILL_GPU")
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&out.stderr);
+        assert_eq!(out.status.code(), Some(5), "{check}:\n{told}");
+        // `…` stands for lines left out.
+        let mut lines = told.lines().map(without_addresses);
+        let report = block(&page, "Its report");
+        for wanted in report.lines().filter(|l| !l.is_empty() && l.trim() != "…").map(without_addresses) {
+            assert!(lines.any(|l| l == wanted), "{check}: no `{wanted}` in\n{told}");
+        }
+    }
+}

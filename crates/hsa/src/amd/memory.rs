@@ -7,6 +7,7 @@ use crate::runtime::{Runtime, runtime};
 use std::sync::PoisonError;
 use wavemill_runtime::heap::{Gpus, Info, Origin};
 use wavemill_runtime::maps;
+use wavemill_runtime::observe::{HostEvent, tell};
 
 /// `hsa_amd_pointer_info_t`.
 #[derive(Clone, Copy)]
@@ -42,7 +43,10 @@ const LINK_XGMI: u32 = 4;
 /// Frees memory, after having told whoever wants to know.
 pub fn free(runtime: &Runtime, address: u64) -> Result {
     let info = runtime.system.heap.find(address).filter(|i| i.start == address && i.origin != Origin::Locked);
-    let info = info.ok_or(Status::ERROR_INVALID_ALLOCATION)?;
+    let Some(info) = info else {
+        tell(HostEvent::NotFreed { address });
+        return Err(Status::ERROR_INVALID_ALLOCATION);
+    };
     // Whoever is told may try to free it as well; it is no allocation any more then.
     let _freeing = Freeing::new(runtime, address).ok_or(Status::ERROR_INVALID_ALLOCATION)?;
     let told: Vec<(u64, Deallocated, Data)> = {

@@ -254,7 +254,7 @@ impl Exec<'_> {
     /// Runs a block that was decoded at an address for the wave's layout as it is now.
     #[inline]
     pub fn block(&mut self, pc: u64, block: &Block) -> Next {
-        if block.layout.single() { self.run_step(pc, block) } else { self.run_block(pc, block) }
+        if block.stepped { self.run_step(pc, block) } else { self.run_block(pc, block) }
     }
 
     fn run_block(&mut self, pc: u64, block: &Block) -> Next {
@@ -396,10 +396,10 @@ impl Exec<'_> {
         self.may_be_quick(exec) && self.quick_share(inst, share, exec)
     }
 
-    /// Whether there are accesses to be made, and nobody is to be told about them.
+    /// Whether there are accesses to be made.
     #[inline]
     fn may_be_quick(&self, exec: u64) -> bool {
-        exec != 0 && !self.run.wave.told.looking && !self.run.skips_vector()
+        exec != 0 && !self.run.skips_vector()
     }
 
     /// S_WAITCNT: what the wave has stored is in memory before it goes on, and what it will load is loaded after. Other

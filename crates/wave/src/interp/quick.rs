@@ -6,6 +6,7 @@ use super::Exec;
 use super::places::{Places, Request, Rule};
 use super::update::Update;
 use crate::guest;
+use crate::observe::Space;
 use crate::program::{Inst, Src};
 use std::mem::MaybeUninit;
 use wavemill_sem::address::{self, Addressing, BufferFields};
@@ -212,21 +213,38 @@ impl Exec<'_> {
         {
             return false;
         }
+        let looking = self.run.wave.told.looking;
+        if looking && !self.run.takes(Space::Global, first, len) {
+            return false;
+        }
         if span.consecutive && bytes == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
             // SAFETY: all bytes between the first and the last are checked.
-            return unsafe { self.consecutive(inst, write, p, 0) };
+            let done = unsafe { self.consecutive(inst, write, p, 0) };
+            if looking && done {
+                self.run.tell_lanes(Space::Global, access, exec, first, None);
+            }
+            return done;
         }
         let mut copy = MaybeUninit::uninit();
         let offsets = self.offsets(address, inst, access, &mut copy);
         // Offsets count from the base, which may lie outside the allocation.
         let all = Move { base: p.wrapping_sub(span.least as usize), offsets, exec };
         // SAFETY: all bytes between the first and the last are checked.
-        unsafe { self.transfer(inst, access, all, 0) }
+        let done = unsafe { self.transfer(inst, access, all, 0) };
+        if looking && done {
+            // SAFETY: the register, or a copy of it, which nothing has changed.
+            let offsets = unsafe { &*offsets };
+            self.run.tell_lanes(Space::Global, access, exec, first, Some((offsets, span.least)));
+        }
+        done
     }
 
     /// A load, store or atomic in a buffer or in private memory. False: not done.
     #[inline(never)]
     fn quick_places(&mut self, inst: &Inst, access: Access, exec: u64) -> bool {
+        if self.run.wave.told.looking {
+            return false;
+        }
         let (bytes, write) = (access.bytes(), access.writes());
         let none = std::ptr::null();
         let file = self.run.wave.vgprs.as_ptr();
@@ -400,17 +418,27 @@ impl Exec<'_> {
         if span.greatest as u64 + offset as u64 + bytes as u64 > limit as u64 {
             return false;
         }
+        let looking = self.run.wave.told.looking;
+        let first = span.least as u64 + offset as u64;
+        let len = (span.greatest - span.least) as u64 + bytes as u64;
+        if looking && !self.run.takes(Space::Lds, first, len) {
+            return false;
+        }
         let base = base.wrapping_add(offset as usize);
         if span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0 && !access.is_atomic() {
             let write = access.writes();
             // SAFETY: all bytes are below the limit.
-            return unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize), 0) };
+            let done = unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize), 0) };
+            if looking && done {
+                self.run.tell_lanes(Space::Lds, access, exec, first, None);
+            }
+            return done;
         }
         let mut copy = MaybeUninit::uninit();
         let offsets = self.offsets(address, inst, access, &mut copy);
         let mode = self.mode;
         // SAFETY: all bytes are below the limit.
-        unsafe {
+        let done = unsafe {
             match access {
                 Access::Atomic { op, bytes } => {
                     // LDS compares with the first datum and stores the second (manual 12.12, DS_CMPST_B32).
@@ -422,7 +450,13 @@ impl Exec<'_> {
                 }
                 _ => self.transfer(inst, access, Move { base, offsets, exec }, 0),
             }
+        };
+        if looking && done {
+            // SAFETY: the register, or a copy of it, which nothing has changed.
+            let offsets = unsafe { &*offsets };
+            self.run.tell_lanes(Space::Lds, access, exec, first, Some((offsets, span.least)));
         }
+        done
     }
 
     /// Loads or stores of a data share, two addresses for each lane. False: not done.
@@ -440,15 +474,45 @@ impl Exec<'_> {
         if span.greatest as u64 + furthest as u64 + bytes as u64 > limit as u64 {
             return false;
         }
+        let looking = self.run.wave.told.looking;
+        let len = (span.greatest - span.least) as u64 + bytes as u64;
+        let firsts = offsets2.map(|o| span.least as u64 + o as u64);
+        if looking && !firsts.iter().all(|first| self.run.takes(Space::Lds, *first, len)) {
+            return false;
+        }
         let offsets = self.run.wave.vgprs[address as usize].0;
+        let all = Move { base, offsets: &offsets, exec };
+        if !self.pairs(inst, (bytes, store), offsets2, span, all) {
+            return false;
+        }
+        if looking {
+            let access = match store {
+                true => Access::Store { bytes, high: false },
+                false => Access::Load { bytes, extend: Extend::Zero },
+            };
+            for first in firsts {
+                self.run.tell_lanes(Space::Lds, access, exec, first, Some((&offsets, span.least)));
+            }
+        }
+        true
+    }
+
+    /// Two loads or stores of each lane, all of which are there. False: not done.
+    fn pairs(
+        &mut self,
+        inst: &Inst,
+        (bytes, store): (u8, bool),
+        offsets2: [u32; 2],
+        span: Span,
+        Move { base, offsets, exec }: Move,
+    ) -> bool {
         let apart = offsets2[0].abs_diff(offsets2[1]) > span.greatest - span.least + bytes as u32 - 1;
         if let (true, false, Src::Vgpr(a), Src::Vgpr(b)) = (store, apart, inst.src[1], inst.src[2]) {
             // What one lane stores another may, too: the lanes in order, both of a lane's together.
             let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
             each(exec, |lane| {
                 for (offset, r) in offsets2.into_iter().zip([a, b]) {
-                    let one =
-                        Move { base: base.wrapping_add(offset as usize), offsets: &offsets, exec: 1 << lane };
+                    let one = Move { base: base.wrapping_add(offset as usize), offsets, exec: 1 << lane };
                     // SAFETY: all bytes are below the limit; registers are inside the file.
                     unsafe { one.store(file.add(r as usize), bytes, false) };
                 }
@@ -457,7 +521,7 @@ impl Exec<'_> {
         }
         for (i, offset) in offsets2.into_iter().enumerate() {
             let base = base.wrapping_add(offset as usize);
-            let one = Move { base, offsets: &offsets, exec };
+            let one = Move { base, offsets, exec };
             let dwords = span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0;
             let first = base.wrapping_add(span.least as usize);
             let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();

@@ -1,0 +1,76 @@
+//! The meaning of a lane-wise instruction as a program that masks of undefined bits can go through, made once.
+
+use super::undefined::{Bits, evaluate};
+use wavemill_isa::Level;
+use wavemill_sem::apply::Context as Modes;
+use wavemill_sem::inst::Inst;
+use wavemill_sem::mode::Mode;
+use wavemill_sem::modify::Change;
+use wavemill_sem::record::{self, Program, Value, WordValue};
+
+/// An instruction's meaning in a mode.
+pub struct Recorded {
+    mode: u32,
+    program: Program,
+    /// Its result, and the mask it makes.
+    pub value: Option<Value>,
+    mask: Option<Value>,
+    /// What becomes of each source, if anything does: both halves.
+    changes: [Option<(Program, Value, Value)>; 3],
+    /// What becomes of the destination's other bits.
+    merge: Option<(Program, Value)>,
+}
+
+impl Recorded {
+    /// Writes an instruction's meaning down; none of what has no such meaning.
+    pub fn new(inst: &Inst, mode: u32, level: Level) -> Option<Recorded> {
+        let settings = Mode::new(mode, level);
+        let x = Modes::new(settings, inst.clamp, inst.omod, level);
+        let (program, results) = record::instruction(inst.row, &x)?;
+        let change = |i: usize| {
+            let change = Some(inst.change(i)).filter(|c| *c != Change::None)?;
+            let (program, (lo, hi)) =
+                record::record(|| change.apply(WordValue::input(0), WordValue::input(1), &settings));
+            Some((program, lo.0, hi.0))
+        };
+        let merge = inst.merge.map(|m| {
+            let (program, merged) = record::record(|| m.apply(WordValue::input(0), WordValue::input(1)));
+            (program, merged.0)
+        });
+        let changes = std::array::from_fn(change);
+        Some(Recorded { mode, program, value: results.value, mask: results.mask, changes, merge })
+    }
+
+    /// Whether it was written down in this mode.
+    pub fn is_of(&self, mode: u32) -> bool {
+        self.mode == mode
+    }
+
+    /// A source as the instruction sees it.
+    pub fn source(&self, i: usize, raw: Bits) -> Bits {
+        let Some((program, lo, hi)) = &self.changes[i] else { return raw };
+        let half = |n: u16| Bits {
+            value: raw.value.checked_shr(32 * u32::from(n)).unwrap_or(0) & 0xffff_ffff,
+            undefined: raw.undefined.checked_shr(32 * u32::from(n)).unwrap_or(0) & 0xffff_ffff,
+        };
+        let all = evaluate(program, half);
+        let (lo, hi) = (all[lo.0 as usize], all[hi.0 as usize]);
+        Bits { value: lo.value | hi.value << 32, undefined: lo.undefined | hi.undefined << 32 }
+    }
+
+    /// The undefined bits of a lane's result, and whether its bit of the mask is undefined: of the three sources, the carry,
+    /// the lane's number and what was in the destination.
+    pub fn lane(&self, inputs: &[Bits; 5], old: Bits) -> (u64, bool) {
+        let all = evaluate(&self.program, |i| inputs.get(usize::from(i)).copied().unwrap_or_default());
+        let of = |v: Option<Value>| v.map_or(Bits::default(), |v| all[v.0 as usize]);
+        let value = of(self.value);
+        let undefined = match &self.merge {
+            Some((program, merged)) => {
+                let low = evaluate(program, |i| if i == 0 { value } else { old })[merged.0 as usize];
+                value.undefined & !0xffff_ffff | low.undefined & 0xffff_ffff
+            }
+            None => value.undefined,
+        };
+        (undefined, of(self.mask).undefined & 1 != 0)
+    }
+}
