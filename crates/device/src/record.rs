@@ -10,6 +10,7 @@ use crate::terminal::visible;
 use std::fmt;
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use wavemill_wave::{Event, Wave, WaveId};
 
 /// The first line of every record.
 const HEADER: &str = "wavemill record 1";
@@ -191,6 +192,23 @@ impl State {
             mismatch
         })
     }
+}
+
+/// A wave's turn in a record: which wave, how many instructions, what ended it.
+pub(crate) fn turn_line(wave: &Wave, instructions: u64, event: &Event) -> String {
+    let WaveId { dispatch, group: [x, y, z], wave: number } = wave.id;
+    let how = match event {
+        Event::End => "end",
+        Event::Barrier => "barrier",
+        Event::Preempted => "preempted",
+        Event::Fault(_) => "fault",
+        Event::Trap(_) => "trap",
+        Event::Exception { .. } => "exception",
+        Event::Message { .. } => "message",
+        Event::Halt => "halt",
+        Event::Stopped => "stopped",
+    };
+    format!("wave {dispatch} {x},{y},{z} {number} {instructions} {how}")
 }
 
 #[cfg(test)]

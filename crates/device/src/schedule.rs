@@ -19,7 +19,7 @@ use crate::loader::Loaded;
 use crate::memory::Allocations;
 use crate::observe::{Observers, Relay, Scene};
 use crate::operands::Registers;
-use crate::record::{Log, Mismatch};
+use crate::record::{Log, Mismatch, turn_line};
 use crate::traps::DEBUGGER_TRAPS;
 use crate::whereabouts::{self, Left};
 use std::collections::{BTreeMap, VecDeque};
@@ -177,23 +177,6 @@ struct Local {
     spare: Option<Group>,
     counters: Counters,
     waves: u64,
-}
-
-/// A wave's turn in a record: which wave, how many instructions, what ended it.
-fn turn_line(wave: &Wave, instructions: u64, event: &Event) -> String {
-    let WaveId { dispatch, group: [x, y, z], wave: number } = wave.id;
-    let how = match event {
-        Event::End => "end",
-        Event::Barrier => "barrier",
-        Event::Preempted => "preempted",
-        Event::Fault(_) => "fault",
-        Event::Trap(_) => "trap",
-        Event::Exception { .. } => "exception",
-        Event::Message { .. } => "message",
-        Event::Halt => "halt",
-        Event::Stopped => "stopped",
-    };
-    format!("wave {dispatch} {x},{y},{z} {number} {instructions} {how}")
 }
 
 /// CPU time this thread has used.

@@ -2,6 +2,7 @@
 //! would not; what ended before a dispatch began is taken to have been waited for.
 
 use super::book::{Key, Told, Who};
+use super::clock::Past;
 use super::scene::Scene;
 use super::set::Check;
 use super::shadow::{Conflict, How};
@@ -10,9 +11,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use wavemill_device::memory::Nearest;
-
-/// Waves of dispatches that have ended.
-pub type Past = Arc<[Range<u32>]>;
 
 /// Waves of dispatches, by numbers that no two of them share.
 #[derive(Default)]

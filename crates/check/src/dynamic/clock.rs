@@ -7,11 +7,14 @@
 //! What a wave hands on of itself is what is done: waited for with S_WAITCNT. Only in memory, and within a work-group, order of
 //! issue will do, because its waves share one L1 cache that works in order (AMDGPU guide, memory model of GFX6 to GFX9).
 
-use super::between::Past;
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 use wavemill_isa::info::{Counter, Info, Queue};
 use wavemill_wave::observe::Counters;
+
+/// Waves of dispatches that have ended.
+pub type Past = Arc<[Range<u32>]>;
 
 /// What is known of waves of other work-groups.
 pub type Far = HashMap<u32, u32>;

@@ -4,9 +4,10 @@
 //! places are flags shows while the kernel runs, so that conflicts are kept until its end. Lanes of a wave run in step and do
 //! not race.
 
-use super::between::{Between, Past, Register};
+use super::between::{Between, Register};
 use super::book::{Key, Told, Who};
 use super::cells::Numbered;
+use super::clock::Past;
 use super::clock::{Clock, Known};
 use super::flight;
 use super::scene::Executed;

@@ -1,10 +1,23 @@
 //! Kernels: their symbols, descriptors and code.
 
-use super::{Error, File, Kind, Registers, Symbol};
+use super::{Error, File, Kind, Symbol};
 use crate::descriptor::{self, Descriptor, Word};
 use crate::elf::{R_AMDGPU_REL64, STT_AMDGPU_HSA_KERNEL};
 use crate::kernel_code::KernelCode;
 use std::collections::HashMap;
+
+/// What stands for a compute shader without a descriptor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registers {
+    /// The same as a kernel descriptor.
+    pub descriptor: Descriptor,
+    /// PAL: for each user SGPR the dword of the arguments that it holds; none for tables of the driver, which are null.
+    pub user_data: Option<Vec<Option<u8>>>,
+    /// Work-group, when the registers say it.
+    pub threads: Option<[u32; 3]>,
+    /// Where arguments begin, behind what the driver puts there.
+    pub first_argument: u32,
+}
 
 /// What stands for a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

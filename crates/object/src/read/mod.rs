@@ -7,9 +7,9 @@ mod notes;
 mod registers;
 
 pub use crate::error::Error;
-pub use kernels::{Kernel, KernelForm};
+pub use kernels::{Kernel, KernelForm, Registers};
 pub use notes::{Note, notes_in};
-pub use registers::{FIRST_ARGUMENT, Registers};
+pub use registers::FIRST_ARGUMENT;
 
 use crate::catalyst::Container;
 use crate::elf::{self, EM_AMDGPU};

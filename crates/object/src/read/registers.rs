@@ -1,7 +1,7 @@
 //! Compute shaders without kernel descriptors: objects for no operating system say the hardware's registers in a section of
 //! their own, those of AMD's graphics drivers (PAL) in their metadata.
 
-use super::{Error, File, Kernel, KernelForm, Symbol};
+use super::{Error, File, Kernel, KernelForm, Registers, Symbol};
 use crate::descriptor::{Descriptor, Word, by_name};
 use crate::elf::{NOTE_NAME_V2, NT_AMD_PAL_METADATA, STT_FUNC};
 use crate::metadata::Value;
@@ -28,19 +28,6 @@ pub const FIRST_ARGUMENT: u32 = 36;
 const ARGUMENT_ROOM: u64 = 256;
 /// Entries of a PAL pipeline's user data.
 const USER_DATA: u64 = 128;
-
-/// What stands for a compute shader.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Registers {
-    /// The same as a kernel descriptor.
-    pub descriptor: Descriptor,
-    /// PAL: for each user SGPR the dword of the arguments that it holds; none for tables of the driver, which are null.
-    pub user_data: Option<Vec<Option<u8>>>,
-    /// Work-group, when the registers say it.
-    pub threads: Option<[u32; 3]>,
-    /// Where arguments begin, behind what the driver puts there.
-    pub first_argument: u32,
-}
 
 impl<'a> File<'a> {
     /// Compute shaders of objects for no operating system and for PAL.
