@@ -11,7 +11,7 @@ use wavemill_wave::{Caches, Event, Violations, Wave};
 fn twice(cpu: &str, engine: usize, first: &str, second: &str) -> (u32, u32, u32) {
     let (_, engine) = engines(target(cpu)).swap_remove(engine);
     let text = format!("{first}\ns_sleep 0\n{second}");
-    let mut machine = Machine::with("caches.rs", target(cpu), engine, &text, 0);
+    let mut machine = Machine::with(file!(), target(cpu), engine, &text, 0);
     let memory = machine.buffer(&[0x11; 256]);
     let mut wave = machine.wave();
     wave.caches = Some(Arc::new(Caches::default()));
@@ -92,7 +92,7 @@ fn whole_lines_that_were_stored_stay() {
                 "s_mov_b64 exec, 0xffff\nbuffer_store_dword v5, v4, s[4:7], 0 offen{modifier}\ns_sleep 0\n\
                  buffer_load_dword v2, off, s[4:7], 0"
             );
-            let mut machine = Machine::with("caches.rs", target("gfx90a"), engine, &text, 0);
+            let mut machine = Machine::with(file!(), target("gfx90a"), engine, &text, 0);
             // Lines begin at multiples of 64.
             let at = machine.buffer(&[0x11; 256]).next_multiple_of(64);
             let mut wave = machine.wave();
@@ -149,7 +149,7 @@ fn violations_as_the_manual_has_them() {
         let text = "global_load_dword v2, v[0:1], off\nglobal_store_dword v[0:1], v5, off\ns_load_dword s8, s[10:11], 0x0\n\
             s_getreg_b32 s12, hwreg(HW_REG_TRAPSTS, 0, 12)\ns_setreg_imm32_b32 hwreg(HW_REG_TRAPSTS, 8, 1), 0\n\
             s_getreg_b32 s13, hwreg(HW_REG_TRAPSTS, 0, 12)";
-        let mut machine = Machine::with("caches.rs", target("gfx90a"), engine, text, 0);
+        let mut machine = Machine::with(file!(), target("gfx90a"), engine, text, 0);
         let memory = machine.buffer(&[0x11; 256]);
         let prepare = |machine: &Machine| {
             let mut wave = machine.wave();
@@ -181,7 +181,7 @@ fn violations_as_the_manual_has_them() {
         // A scalar access alone is not noted.
         let scalar = "s_load_dword s8, s[10:11], 0x0\ns_getreg_b32 s12, hwreg(HW_REG_TRAPSTS, 0, 12)";
         let engine = engines(target("gfx90a")).into_iter().find(|e| e.0 == name).unwrap().1;
-        let quiet = Machine::with("caches.rs", target("gfx90a"), engine, scalar, 0);
+        let quiet = Machine::with(file!(), target("gfx90a"), engine, scalar, 0);
         let mut wave = quiet.wave();
         wave.violations = Violations::Architectural;
         wave.set_sgpr64(10, 0x40);
@@ -199,7 +199,7 @@ fn violations_as_the_manual_has_them() {
 #[test]
 fn misaligned_lds_atomics() {
     for (name, engine) in engines(target("gfx90a")) {
-        let machine = Machine::with("caches.rs", target("gfx90a"), engine, "ds_add_rtn_u32 v2, v0, v1", 1024);
+        let machine = Machine::with(file!(), target("gfx90a"), engine, "ds_add_rtn_u32 v2, v0, v1", 1024);
         let mut wave = machine.wave();
         wave.violations = Violations::Architectural;
         for lane in 0..64usize {

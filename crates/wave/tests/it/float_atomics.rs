@@ -309,7 +309,7 @@ fn fine_grained_memory_loses_float_atomics_on_mi200() {
         // All lanes in one dword or quadword, then each in its own: engines do these differently.
         for (step, fine) in [(0, true), (bytes, true), (bytes, false)] {
             for (name, engine) in engines(target(cpu)) {
-                let mut machine = Machine::with("float_atomics.rs", target(cpu), engine, &text, 0);
+                let mut machine = Machine::with(file!(), target(cpu), engine, &text, 0);
                 let cells: Vec<u8> =
                     (0..64).flat_map(|_| five(bytes).to_le_bytes()[..bytes].to_vec()).collect();
                 let memory = machine.buffer(&cells);

@@ -420,7 +420,7 @@ fn private_memory_has_elements_before_gfx9() {
     for (cpu, element) in [("gfx701", 4), ("gfx803", 4), ("gfx803", 8), ("gfx803", 16)] {
         for (name, engine) in engines(target(cpu)) {
             let text = "flat_store_dwordx4 v[0:1], v[4:7]\nflat_load_dwordx4 v[8:11], v[0:1]";
-            let mut machine = Machine::with("memory.rs", target(cpu), engine, text, 0);
+            let mut machine = Machine::with(file!(), target(cpu), engine, text, 0);
             let scratch = machine.buffer(&[0; 64 * 64]);
             machine.group.scratch_base = scratch;
             let mut wave = machine.wave();
