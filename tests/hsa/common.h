@@ -97,7 +97,9 @@ static inline uint64_t kernel(hsa_executable_t executable, const char *name) {
 }
 
 // Writes a one-dimensional dispatch and rings the doorbell; waits for room in the queue first.
-static inline void dispatch(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, void *arguments, hsa_signal_t done) {
+// A dispatch with LDS and private memory.
+static inline void dispatch_with(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, uint32_t lds, uint32_t private_bytes,
+                                 void *arguments, hsa_signal_t done) {
   uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
   while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size) sched_yield();
   hsa_kernel_dispatch_packet_t *packet = (hsa_kernel_dispatch_packet_t *)queue->base_address + (index & (queue->size - 1));
@@ -106,6 +108,8 @@ static inline void dispatch(hsa_queue_t *queue, uint64_t object, uint32_t grid, 
   packet->workgroup_size_y = packet->workgroup_size_z = 1;
   packet->grid_size_x = grid;
   packet->grid_size_y = packet->grid_size_z = 1;
+  packet->group_segment_size = lds;
+  packet->private_segment_size = private_bytes;
   packet->kernel_object = object;
   packet->kernarg_address = arguments;
   packet->completion_signal = done;
@@ -114,6 +118,10 @@ static inline void dispatch(hsa_queue_t *queue, uint64_t object, uint32_t grid, 
                     HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
   __atomic_store_n((uint32_t *)packet, header | 1u << 16, __ATOMIC_RELEASE);
   hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static inline void dispatch(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, void *arguments, hsa_signal_t done) {
+  dispatch_with(queue, object, grid, group, 0, 0, arguments, done);
 }
 
 static inline hsa_queue_t *queue_of(uint32_t size) {

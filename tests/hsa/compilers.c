@@ -25,23 +25,7 @@ static void launch(const char *file, const char *name, uint32_t groups, uint16_t
   HSA(hsa_executable_symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE, &private_size));
   hsa_signal_t done;
   HSA(hsa_signal_create(1, 0, NULL, &done));
-  uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
-  hsa_kernel_dispatch_packet_t *packet = (hsa_kernel_dispatch_packet_t *)queue->base_address + (index & (queue->size - 1));
-  memset((char *)packet + 4, 0, sizeof *packet - 4);
-  packet->workgroup_size_x = group;
-  packet->workgroup_size_y = packet->workgroup_size_z = 1;
-  packet->grid_size_x = groups * group;
-  packet->grid_size_y = packet->grid_size_z = 1;
-  packet->group_segment_size = fixed + lds;
-  packet->private_segment_size = private_size;
-  packet->kernel_object = object;
-  packet->kernarg_address = block;
-  packet->completion_signal = done;
-  uint32_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
-                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
-  __atomic_store_n((uint32_t *)packet, header | 1u << 16, __ATOMIC_RELEASE);
-  hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+  dispatch_with(queue, object, groups * group, group, fixed + lds, private_size, block, done);
   wait_for(done);
   HSA(hsa_signal_destroy(done));
 }

@@ -1,7 +1,7 @@
 //! What a check says.
 
 use wavemill_isa::Target;
-use wavemill_isa::info::{Counter, Reg, Waits};
+use wavemill_isa::info::{Counter, Reg, WaitCounts};
 
 /// What is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -47,7 +47,7 @@ impl Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mend {
     /// `s_waitcnt` with these counts.
-    Wait(Waits),
+    Wait(WaitCounts),
     /// So many wait states more.
     Nops(u8),
 }
@@ -104,7 +104,7 @@ impl Finding {
 }
 
 /// `vmcnt(0) lgkmcnt(1)`.
-pub fn counts(waits: Waits, target: &Target) -> String {
+pub fn counts(waits: WaitCounts, target: &Target) -> String {
     let level = target.level();
     let counts =
         Counter::ALL.iter().filter_map(|c| waits.count(*c, level).map(|n| format!("{}({n})", c.name())));

@@ -9,7 +9,7 @@ use crate::flow::{self, State};
 use crate::program::{Program, Step};
 use std::collections::BTreeMap;
 use wavemill_isa::encoding::bits;
-use wavemill_isa::info::{Counter, Path, Waits};
+use wavemill_isa::info::{Counter, Path, WaitCounts};
 use wavemill_isa::row::cache;
 use wavemill_isa::{Enc, MemKind};
 
@@ -76,7 +76,7 @@ impl State for UnderWay {
         if !step.info.raises().any(|r| r.counter == Counter::Vm) {
             return;
         }
-        let full = Waits::none(level).vm;
+        let full = WaitCounts::none(level).vm;
         self.0.values_mut().for_each(|(_, age)| *age += 1);
         self.0.retain(|_, (_, age)| *age < full);
         let touches = step.info.cache();
@@ -98,7 +98,7 @@ impl State for UnderWay {
             other: program.steps[*origin].at,
             regs: Vec::new(),
             states: None,
-            mend: Mend::Wait(Waits { vm: *age, ..Waits::none(level) }),
+            mend: Mend::Wait(WaitCounts { vm: *age, ..WaitCounts::none(level) }),
         };
         early.map(finding).collect()
     }

@@ -13,7 +13,7 @@ use crate::flow::{self, State};
 use crate::program::{Program, Step};
 use std::collections::BTreeMap;
 use wavemill_isa::Level;
-use wavemill_isa::info::{Counter, Queue, Raise, Reg, Waits};
+use wavemill_isa::info::{Counter, Queue, Raise, Reg, WaitCounts};
 
 /// Why a register is pending.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -50,7 +50,7 @@ impl Pending {
     }
 
     /// Done when the counters have come down to these.
-    fn is_done(&self, waits: Waits, level: Level) -> bool {
+    fn is_done(&self, waits: WaitCounts, level: Level) -> bool {
         Counter::ALL.iter().zip(self.ages).any(|(counter, age)| match (age, waits.count(*counter, level)) {
             (Some((queue, age)), Some(n)) => n == 0 || queue.in_order() && age >= n,
             _ => false,
@@ -58,8 +58,8 @@ impl Pending {
     }
 
     /// The counts to wait for.
-    fn waits(&self, level: Level) -> Waits {
-        let mut waits = Waits::none(level);
+    fn waits(&self, level: Level) -> WaitCounts {
+        let mut waits = WaitCounts::none(level);
         for (counter, age) in Counter::ALL.iter().zip(self.ages) {
             let Some((queue, age)) = age else { continue };
             let n = if queue.in_order() { age } else { 0 };
@@ -134,7 +134,7 @@ impl Outstanding {
         out
     }
 
-    fn wait(&mut self, waits: Waits, level: Level) {
+    fn wait(&mut self, waits: WaitCounts, level: Level) {
         self.0.retain(|_, pending| !pending.is_done(waits, level));
     }
 }
@@ -159,7 +159,7 @@ impl State for Outstanding {
             // Functions wait for all counters when they start and before they return.
             self.0.clear();
         }
-        let most = Waits::none(level);
+        let most = WaitCounts::none(level);
         let mut ages = [None; 3];
         for raise in step.info.raises() {
             let (counter, queue) = (raise.counter as usize, queue(raise));
@@ -189,10 +189,10 @@ impl State for Outstanding {
 
     fn found(&self, program: &Program, index: usize) -> Vec<Finding> {
         let (step, level) = (&program.steps[index], program.target.level());
-        let mut found: BTreeMap<(usize, Kind), (Vec<Reg>, Waits)> = BTreeMap::new();
+        let mut found: BTreeMap<(usize, Kind), (Vec<Reg>, WaitCounts)> = BTreeMap::new();
         for (reg, why, kind) in self.conflicts(step) {
             let pending = self.0[&(reg, why)];
-            let none = (Vec::new(), Waits::none(level));
+            let none = (Vec::new(), WaitCounts::none(level));
             let (regs, waits) = found.entry((pending.origin, kind)).or_insert(none);
             if !regs.contains(&reg) {
                 regs.push(reg);
@@ -202,7 +202,7 @@ impl State for Outstanding {
             waits.lgkm = waits.lgkm.min(need.lgkm);
             waits.exp = waits.exp.min(need.exp);
         }
-        let finding = |((origin, kind), (regs, waits)): ((usize, Kind), (Vec<Reg>, Waits))| Finding {
+        let finding = |((origin, kind), (regs, waits)): ((usize, Kind), (Vec<Reg>, WaitCounts))| Finding {
             kind,
             at: step.at,
             other: program.steps[origin].at,

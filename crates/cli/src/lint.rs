@@ -15,7 +15,7 @@ use wavemill_check::report::{Format, Place, Report};
 use wavemill_check::suppress;
 use wavemill_check::{Finding, Mend, Program, Unknown, lint};
 use wavemill_isa::Target;
-use wavemill_isa::info::Waits;
+use wavemill_isa::info::WaitCounts;
 use wavemill_object::elf::{SHF_EXECINSTR, STT_AMDGPU_HSA_KERNEL, STT_FUNC};
 use wavemill_object::lines::Lines;
 use wavemill_object::read::{File, Section};
@@ -326,7 +326,7 @@ fn json_finding<W: Write>(json: &mut Json<W>, function: &Checked, f: &Finding) {
 /// Puts what is missing before the lines it is missing at. All of a line's findings together need one S_WAITCNT with the
 /// lowest counts and the most wait states.
 fn fix(path: &Path, name: &str, bytes: &[u8], checked: &[Checked]) -> Result<(), String> {
-    let mut needs: BTreeMap<u32, (Option<Waits>, u8, Target)> = BTreeMap::new();
+    let mut needs: BTreeMap<u32, (Option<WaitCounts>, u8, Target)> = BTreeMap::new();
     let mut left = 0;
     for function in checked {
         let target = function.program.target;
@@ -338,9 +338,9 @@ fn fix(path: &Path, name: &str, bytes: &[u8], checked: &[Checked]) -> Result<(),
             let need = needs.entry(*line).or_insert((None, 0, target));
             match f.mend {
                 Mend::Wait(w) => {
-                    let old = need.0.unwrap_or(Waits::none(target.level()));
+                    let old = need.0.unwrap_or(WaitCounts::none(target.level()));
                     let (vm, lgkm, exp) = (old.vm.min(w.vm), old.lgkm.min(w.lgkm), old.exp.min(w.exp));
-                    need.0 = Some(Waits { vm, lgkm, exp });
+                    need.0 = Some(WaitCounts { vm, lgkm, exp });
                 }
                 Mend::Nops(n) => need.1 = need.1.max(n),
             }

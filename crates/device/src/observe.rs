@@ -11,7 +11,7 @@ use crate::memory::Allocations;
 use std::fmt;
 use std::sync::Arc;
 use wavemill_isa::Target;
-use wavemill_wave::observe::{Access, Control, Counters, Instruction};
+use wavemill_wave::observe::{Access, Control, Instruction, WaitCounts};
 use wavemill_wave::{Event, Observer, Wave, WaveId};
 
 /// What the waves of a dispatch run in.
@@ -150,11 +150,11 @@ impl Observer for Relay {
         self.ask(|o| o.access(wave, access))
     }
 
-    fn counters_raised(&self, wave: &Wave, instruction: &Instruction, by: Counters) {
+    fn counters_raised(&self, wave: &Wave, instruction: &Instruction, by: WaitCounts) {
         self.tell(|o| o.counters_raised(wave, instruction, by));
     }
 
-    fn waited(&self, wave: &Wave, instruction: &Instruction, until: Counters) {
+    fn waited(&self, wave: &Wave, instruction: &Instruction, until: WaitCounts) {
         self.tell(|o| o.waited(wave, instruction, until));
     }
 

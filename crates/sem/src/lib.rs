@@ -12,9 +12,8 @@
 //! An engine gives its registers and its memory to the other instructions as a [`state::State`] and a [`bus::Bus`], and
 //! [`execute`] does them. What they are to do is in [`control`], [`lanemove`], [`smem`], [`share`], [`memory`], [`mimg`] and
 //! [`interp`]. Where data moves, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`] and
-//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`wait`] says which
-//! counters instructions raise, [`gws`] is global wave sync, [`ordered`] whose turn it is to
-//! count; [`trap`] and [`hwreg`] what a wave knows about itself.
+//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`gws`] is
+//! global wave sync, [`ordered`] whose turn it is to count; [`trap`] and [`hwreg`] what a wave knows about itself.
 #![forbid(unsafe_code)]
 
 pub mod address;
@@ -69,7 +68,6 @@ pub mod state;
 pub mod tiling;
 pub mod trap;
 pub mod valu;
-pub mod wait;
 
 pub use apply::{Apply, Context};
 pub use fidelity::{Fidelity, fidelity};

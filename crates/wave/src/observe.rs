@@ -6,8 +6,8 @@
 
 use crate::event::FaultKind;
 use wavemill_isa::Inst;
+pub use wavemill_isa::info::WaitCounts;
 pub use wavemill_sem::bus::{Coherence, Kind, Space};
-pub use wavemill_sem::wait::Counters;
 
 /// What an observer wants of the wave it was told about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -367,10 +367,10 @@ pub trait Observer: Send + Sync {
     }
 
     /// An instruction raised counters of operations under way.
-    fn counters_raised(&self, wave: &Wave, instruction: &Instruction, by: observe::Counters) {}
+    fn counters_raised(&self, wave: &Wave, instruction: &Instruction, by: observe::WaitCounts) {}
 
     /// S_WAITCNT waited until each counter was at most this.
-    fn waited(&self, wave: &Wave, instruction: &Instruction, until: observe::Counters) {}
+    fn waited(&self, wave: &Wave, instruction: &Instruction, until: observe::WaitCounts) {}
 
     /// The wave came to a barrier.
     fn barrier_reached(&self, wave: &Wave) {}

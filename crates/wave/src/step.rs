@@ -3,7 +3,7 @@
 //! happens.
 
 use crate::event::{Event, Fault};
-use crate::observe::{Coherence, Control, Counters, Instruction, Told};
+use crate::observe::{Coherence, Control, Instruction, Told, WaitCounts};
 use crate::program::{self, Inst, Run};
 use crate::running::Running;
 use crate::state::{Violations, Wave};
@@ -179,13 +179,13 @@ impl Running<'_> {
             return next;
         }
         let (wave, shown) = (&*self.wave, &shown(step.pc, inst));
-        let by = Counters::raised(inst.row);
+        let by = WaitCounts::raised(&shown.inst, wave.level);
         if !by.is_zero() {
             observer.counters_raised(wave, shown, by);
         }
         if inst.run == Run::Wait {
-            let imm = bits::SIMM16.get(inst.bits) as u16;
-            observer.waited(wave, shown, Counters::awaited(imm, wave.level));
+            let imm = bits::SIMM16.get(inst.bits);
+            observer.waited(wave, shown, WaitCounts::decode(imm, wave.level));
         }
         if flags != 0 {
             observer.exception(wave, shown, flags);

@@ -9,7 +9,7 @@ use crate::names::{self, Name};
 use crate::parser::Parser;
 use crate::source::{Diag, Span};
 use wavemill_isa::Role;
-use wavemill_isa::info::Waits;
+use wavemill_isa::info::WaitCounts;
 
 /// Reads the operand in `role` if that has a syntax of its own.
 pub(super) fn parse(p: &mut Parser<'_>, line: &mut Line, role: Role) -> Result<bool, Diag> {
@@ -66,7 +66,7 @@ fn waitcnt(p: &mut Parser<'_>) -> Result<u32, Diag> {
         };
     }
     // Counters that are not named are not waited for.
-    let most = Waits::none(level);
+    let most = WaitCounts::none(level);
     let mut waits = most;
     while !p.lex.at_eol() {
         let name_at = p.lex.here();

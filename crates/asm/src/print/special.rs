@@ -3,7 +3,7 @@
 use super::Printer;
 use super::operand::{dec, hex};
 use crate::names;
-use wavemill_isa::info::Waits;
+use wavemill_isa::info::WaitCounts;
 
 fn call(name: &str, value: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(name.as_bytes());
@@ -14,7 +14,7 @@ fn call(name: &str, value: u32, out: &mut Vec<u8>) {
 
 impl Printer {
     pub(super) fn waitcnt(&self, value: u32, out: &mut Vec<u8>) {
-        let (waits, most) = (Waits::decode(value, self.level), Waits::none(self.level));
+        let (waits, most) = (WaitCounts::decode(value, self.level), WaitCounts::none(self.level));
         let fields = [(waits.vm, most.vm), (waits.exp, most.exp), (waits.lgkm, most.lgkm)];
         let all = fields.iter().all(|(n, max)| n == max);
         let mut first = true;

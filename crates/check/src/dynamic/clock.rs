@@ -11,7 +11,7 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 use wavemill_isa::info::{Counter, Info, Queue};
-use wavemill_wave::observe::Counters;
+use wavemill_wave::observe::WaitCounts;
 
 /// Waves of dispatches that have ended.
 pub type Past = Arc<[Range<u32>]>;
@@ -158,7 +158,7 @@ impl Clock {
     }
 
     /// A memory instruction is issued. A counter that is full holds it back.
-    pub fn issue(&mut self, info: &Info, most: Counters) {
+    pub fn issue(&mut self, info: &Info, most: WaitCounts) {
         self.now += 1;
         for raise in info.raises() {
             match (raise.counter, raise.queue) {
@@ -174,7 +174,7 @@ impl Clock {
     }
 
     /// S_WAITCNT.
-    pub fn waited(&mut self, until: Counters) {
+    pub fn waited(&mut self, until: WaitCounts) {
         while self.vector.len() > until.vm.into() {
             self.vector.pop_front();
         }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::launch::Plan;
 use wavemill_sem::state::lanes as active;
-use wavemill_wave::observe::{Access, Control, Counters, Instruction, Kind, Lanes, Space, Wants};
+use wavemill_wave::observe::{Access, Control, Instruction, Kind, Lanes, Space, WaitCounts, Wants};
 use wavemill_wave::{Event, Observer, Wave};
 
 /// Instructions that a thread remembers.
@@ -241,7 +241,7 @@ impl Observer for Eyes {
         Control::Continue
     }
 
-    fn waited(&self, wave: &Wave, _: &Instruction, until: Counters) {
+    fn waited(&self, wave: &Wave, _: &Instruction, until: WaitCounts) {
         self.tell(wave, |w, cx| w.waited(cx, wave, until));
     }
 

@@ -19,10 +19,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use wavemill_device::memory::Use;
-use wavemill_isa::info::{Path, Waits};
+use wavemill_isa::info::{Path, WaitCounts};
 use wavemill_isa::row::MemKind;
 use wavemill_sem::state::lanes;
-use wavemill_wave::observe::{Access, Counters, Kind, Space};
+use wavemill_wave::observe::{Access, Kind, Space};
 use wavemill_wave::{Wave, WaveId};
 
 /// Lines of a page of shadow memory.
@@ -226,7 +226,7 @@ impl Watch for Race {
         let (own, past) = self.waves(cx);
         let first = own.start;
         let base = first.wrapping_add(number.wrapping_mul(plan.waves));
-        let Waits { vm, lgkm, exp } = Waits::none(cx.scene.target.level());
+        let WaitCounts { vm, lgkm, exp } = WaitCounts::none(cx.scene.target.level());
         Box::new(Group {
             memory: self.memory.clone(),
             clocks: (0..waves).map(|w| Clock::new(base + w, base, waves as usize, past)).collect(),
@@ -235,7 +235,7 @@ impl Watch for Race {
             own: own.clone(),
             all: self.conflicts.clone(),
             between: self.between.clone(),
-            most: Counters { vm, exp, lgkm },
+            most: WaitCounts { vm, exp, lgkm },
             scratch: plan.scratch.base..plan.scratch.base + plan.scratch.len,
             episodes: vec![0; waves as usize],
             episode: 0,
@@ -267,7 +267,7 @@ struct Group {
     between: Arc<Mutex<Between>>,
     /// The dispatch's waves.
     own: Range<u32>,
-    most: Counters,
+    most: WaitCounts,
     /// Private memory, which is a lane's own: another work-group may have it next.
     scratch: Range<u64>,
     /// The barrier each wave is at, counted from 0.
@@ -444,7 +444,7 @@ impl GroupWatch for Group {
         }
     }
 
-    fn waited(&mut self, _: &Context<'_>, wave: &Wave, until: Counters) {
+    fn waited(&mut self, _: &Context<'_>, wave: &Wave, until: WaitCounts) {
         self.clocks[wave.id.wave as usize].waited(until);
     }
 

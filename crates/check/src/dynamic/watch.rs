@@ -3,7 +3,7 @@
 use super::book::{Book, Key, Told, Who};
 use super::scene::{Executed, Scene};
 use std::sync::Arc;
-use wavemill_wave::observe::{Access, Counters, Space};
+use wavemill_wave::observe::{Access, Space, WaitCounts};
 use wavemill_wave::{Event, Wave};
 
 /// What a check can look at and write to.
@@ -59,7 +59,7 @@ pub trait GroupWatch: Send {
     }
 
     /// S_WAITCNT has waited.
-    fn waited(&mut self, cx: &Context<'_>, wave: &Wave, until: Counters) {}
+    fn waited(&mut self, cx: &Context<'_>, wave: &Wave, until: WaitCounts) {}
 
     /// A wave came to a barrier.
     fn barrier_reached(&mut self, cx: &Context<'_>, wave: &Wave) {}

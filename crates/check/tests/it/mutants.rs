@@ -3,7 +3,7 @@
 use crate::objects::{Function, fixtures, functions};
 use crate::walk::walk;
 use wavemill_check::lint;
-use wavemill_isa::info::Waits;
+use wavemill_isa::info::WaitCounts;
 use wavemill_isa::{Level, Op, Role};
 
 /// S_NOP 0: what stands where something was taken away.
@@ -14,7 +14,7 @@ pub struct Mutant {
     pub at: u64,
     pub word: u32,
     /// What was waited for there, if it was a counter and not wait states.
-    pub was: Option<Waits>,
+    pub was: Option<WaitCounts>,
 }
 
 /// Everything that can be taken away from a function, or weakened.
@@ -29,12 +29,13 @@ pub fn mutants(function: &Function) -> Vec<Mutant> {
         }
         match step.inst.row.op {
             Op::s_waitcnt => {
-                let (waits, most) = (Waits::decode(step.inst.get(Role::Waitcnt), level), Waits::none(level));
+                let (waits, most) =
+                    (WaitCounts::decode(step.inst.get(Role::Waitcnt), level), WaitCounts::none(level));
                 out.push(Mutant { at: step.at, word: NOP, was: Some(waits) });
                 let weaker = [
-                    (waits.vm < most.vm).then(|| Waits { vm: waits.vm + 1, ..waits }),
-                    (waits.lgkm < most.lgkm).then(|| Waits { lgkm: waits.lgkm + 1, ..waits }),
-                    (waits.exp < most.exp).then(|| Waits { exp: waits.exp + 1, ..waits }),
+                    (waits.vm < most.vm).then(|| WaitCounts { vm: waits.vm + 1, ..waits }),
+                    (waits.lgkm < most.lgkm).then(|| WaitCounts { lgkm: waits.lgkm + 1, ..waits }),
+                    (waits.exp < most.exp).then(|| WaitCounts { exp: waits.exp + 1, ..waits }),
                 ];
                 for weaker in weaker.into_iter().flatten() {
                     let word = word & 0xffff_0000 | weaker.encode(level);

@@ -3,7 +3,7 @@
 
 use wavemill_check::Program;
 use wavemill_isa::Flow;
-use wavemill_isa::info::{Counter, Queue, Reg, Waits};
+use wavemill_isa::info::{Counter, Queue, Reg, WaitCounts};
 
 /// What came of walks past a wait.
 pub struct Walked {
@@ -29,11 +29,11 @@ const PATHS: u32 = 24;
 const STEPS: usize = 3_000;
 
 /// Walks paths that pass `through`, where `was` was waited for before.
-pub fn walk(program: &Program, through: u64, was: Waits) -> Walked {
+pub fn walk(program: &Program, through: u64, was: WaitCounts) -> Walked {
     let mut random = through | 1;
     let mut idle = true;
     let level = program.target.level();
-    let wait = |under_way: &mut Vec<Operation>, waits: Waits| {
+    let wait = |under_way: &mut Vec<Operation>, waits: WaitCounts| {
         for counter in Counter::ALL {
             if let Some(n) = waits.count(counter, level) {
                 finish(under_way, counter, n);
@@ -80,7 +80,7 @@ pub fn walk(program: &Program, through: u64, was: Waits) -> Walked {
                 });
             }
             // A counter cannot hold more than its maximum.
-            let most = Waits::none(program.target.level());
+            let most = WaitCounts::none(program.target.level());
             finish(&mut under_way, Counter::Vm, most.vm);
             finish(&mut under_way, Counter::Lgkm, most.lgkm);
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

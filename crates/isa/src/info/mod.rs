@@ -9,7 +9,7 @@ mod wait;
 
 pub use reg::{Name, Reg};
 pub use uses::{Index, Lanes, Use};
-pub use wait::{Counter, Queue, Raise, Waits};
+pub use wait::{Counter, Queue, Raise, WaitCounts};
 
 use crate::encoding::Inst;
 use crate::row::{Enc, Flow, Form, MemKind, Role, flag, state};
@@ -58,7 +58,7 @@ pub struct Info {
     used: u8,
     memory: [Option<MemUse>; 2],
     raises: [Option<Raise>; 3],
-    waits: Option<Waits>,
+    waits: Option<WaitCounts>,
     flow: Flow,
     branch: Option<i32>,
     cache: u16,
@@ -94,7 +94,7 @@ impl Info {
     }
 
     /// The counts that S_WAITCNT waits for.
-    pub fn waits(&self) -> Option<Waits> {
+    pub fn waits(&self) -> Option<WaitCounts> {
         self.waits
     }
 
@@ -166,9 +166,9 @@ impl Inst {
             info.branch = Some((self.get(Role::Label) as i16 as i32) * 4);
         }
         if row.operand(Role::Waitcnt).is_some() {
-            info.waits = Some(Waits::decode(self.get(Role::Waitcnt), target.level()));
+            info.waits = Some(WaitCounts::decode(self.get(Role::Waitcnt), target.level()));
         }
-        info.raises = wait::raises(self, target, reader.is_gds());
+        info.raises = wait::raises(self, target.level());
         info.lanes_only = acts_on_lanes_only(self, &info);
         info
     }

@@ -95,6 +95,12 @@ impl Use {
     }
 }
 
+/// It addresses GDS, not LDS.
+pub(super) fn is_gds(inst: &Inst, level: Level) -> bool {
+    let field = if level.is_vi_plus() { bits::DS_GDS } else { bits::DS_GDS_SI };
+    inst.row.has(flag::GDS_ONLY) || inst.row.has(flag::GDS) && field.get(inst.bits) != 0
+}
+
 /// What the encoding says about an instruction as a whole.
 pub(super) struct Reader<'a> {
     pub inst: &'a Inst,
@@ -112,9 +118,7 @@ impl Reader<'_> {
 
     /// It addresses GDS, not LDS.
     pub fn is_gds(&self) -> bool {
-        let row = self.inst.row;
-        let field = if self.level().is_vi_plus() { bits::DS_GDS } else { bits::DS_GDS_SI };
-        row.has(flag::GDS_ONLY) || row.has(flag::GDS) && self.set(field)
+        is_gds(self.inst, self.level())
     }
 
     /// Its data goes to or comes from LDS, not VGPRs.

@@ -2,7 +2,7 @@
 
 use crate::encoding::Inst;
 use crate::row::{Enc, MemKind, counter};
-use crate::target::{Level, Target};
+use crate::target::Level;
 
 /// A counter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -65,9 +65,10 @@ pub struct Raise {
     pub queue: Queue,
 }
 
-/// S_WAITCNT's operand: the counts to wait for, at or below. A counter that is not waited for is at its maximum.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Waits {
+/// A number for each counter: by how much an instruction raises it, or what S_WAITCNT waits for, at or below; one that is
+/// not waited for is at its maximum then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub struct WaitCounts {
     /// VM_CNT.
     pub vm: u8,
     /// LGKM_CNT.
@@ -76,16 +77,34 @@ pub struct Waits {
     pub exp: u8,
 }
 
-impl Waits {
+impl WaitCounts {
     /// The highest count of each: nothing is waited for.
-    pub const fn none(level: Level) -> Waits {
-        Waits { vm: if level.is_gfx9() { 63 } else { 15 }, lgkm: 15, exp: 7 }
+    pub const fn none(level: Level) -> WaitCounts {
+        WaitCounts { vm: if level.is_gfx9() { 63 } else { 15 }, lgkm: 15, exp: 7 }
     }
 
-    /// Takes the operand apart (manual 12.5). GFX9 has two more bits of VM_CNT at the top.
-    pub const fn decode(value: u32, level: Level) -> Waits {
+    /// By how much an instruction raises each counter when it is issued.
+    pub fn raised(inst: &Inst, level: Level) -> WaitCounts {
+        let mut counts = WaitCounts::default();
+        for raise in raises(inst, level).iter().flatten() {
+            match raise.counter {
+                Counter::Vm => counts.vm += raise.by,
+                Counter::Lgkm => counts.lgkm += raise.by,
+                Counter::Exp => counts.exp += raise.by,
+            }
+        }
+        counts
+    }
+
+    /// Whether there is nothing to count.
+    pub const fn is_zero(self) -> bool {
+        self.vm == 0 && self.exp == 0 && self.lgkm == 0
+    }
+
+    /// Takes S_WAITCNT's operand apart (manual 12.5). GFX9 has two more bits of VM_CNT at the top.
+    pub const fn decode(value: u32, level: Level) -> WaitCounts {
         let high = if level.is_gfx9() { value >> 14 & 3 } else { 0 };
-        Waits {
+        WaitCounts {
             vm: (value & 15 | high << 4) as u8,
             lgkm: (value >> 8 & 15) as u8,
             exp: (value >> 4 & 7) as u8,
@@ -100,7 +119,7 @@ impl Waits {
 
     /// The count to wait for; none if there is no waiting for this counter.
     pub const fn count(self, counter: Counter, level: Level) -> Option<u8> {
-        let most = Waits::none(level);
+        let most = WaitCounts::none(level);
         let (count, most) = match counter {
             Counter::Vm => (self.vm, most.vm),
             Counter::Lgkm => (self.lgkm, most.lgkm),
@@ -111,8 +130,9 @@ impl Waits {
 }
 
 /// The counters an instruction raises.
-pub(super) fn raises(inst: &Inst, target: &Target, gds: bool) -> [Option<Raise>; 3] {
+pub(super) fn raises(inst: &Inst, level: Level) -> [Option<Raise>; 3] {
     let row = inst.row;
+    let gds = super::uses::is_gds(inst, level);
     let on = |bit: u16, counter, by, queue| (row.counters & bit != 0).then_some(Raise { counter, by, queue });
     let queue = match row.enc {
         Enc::Smrd | Enc::Smem => Queue::Scalar,
@@ -132,7 +152,7 @@ pub(super) fn raises(inst: &Inst, target: &Target, gds: bool) -> [Option<Raise>;
         Enc::Ds if gds && row.operands.iter().any(|o| o.access == crate::row::Access::Read) => {
             Some(Raise { counter: Counter::Exp, by: 1, queue: Queue::Gds })
         }
-        Enc::Mubuf | Enc::Mtbuf | Enc::Mimg if writes && target.level() == Level::Gfx6 => {
+        Enc::Mubuf | Enc::Mtbuf | Enc::Mimg if writes && level == Level::Gfx6 => {
             Some(Raise { counter: Counter::Exp, by: 1, queue: Queue::StoreData })
         }
         _ => None,
@@ -158,12 +178,22 @@ mod tests {
         for level in Level::ALL {
             for value in 0..=0xffffu32 {
                 let field = if level.is_gfx9() { 0xcf7f } else { 0x0f7f };
-                assert_eq!(Waits::decode(value, level).encode(level), value & field);
+                assert_eq!(WaitCounts::decode(value, level).encode(level), value & field);
             }
         }
-        let nothing = Waits::decode(0xffff, Level::Gfx8);
-        assert_eq!(nothing, Waits::none(Level::Gfx8));
+        let nothing = WaitCounts::decode(0xffff, Level::Gfx8);
+        assert_eq!(nothing, WaitCounts::none(Level::Gfx8));
         assert_eq!(nothing.count(Counter::Vm, Level::Gfx8), None);
-        assert_eq!(Waits::decode(0xcf70, Level::Gfx900).count(Counter::Vm, Level::Gfx900), Some(48));
+        assert_eq!(WaitCounts::decode(0xcf70, Level::Gfx900).count(Counter::Vm, Level::Gfx900), Some(48));
+    }
+
+    /// LLVM's encodings of `s_waitcnt vmcnt(0)`, of `vmcnt(63) expcnt(7) lgkmcnt(15)` on gfx900 and of `lgkmcnt(0)` on
+    /// gfx803.
+    #[test]
+    fn constants() {
+        let none = WaitCounts { vm: 63, exp: 7, lgkm: 15 };
+        assert_eq!(WaitCounts::decode(0x0f70, Level::Gfx900), WaitCounts { vm: 0, ..none });
+        assert_eq!(WaitCounts::decode(0xcf7f, Level::Gfx900), none);
+        assert_eq!(WaitCounts::decode(0x007f, Level::Gfx8), WaitCounts { vm: 15, exp: 7, lgkm: 0 });
     }
 }

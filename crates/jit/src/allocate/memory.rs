@@ -286,17 +286,9 @@ impl Allocator<'_> {
         self.asm.jump(done);
         self.asm.bind(different);
         if access.bytes == 4 {
-            let asm = &mut *self.asm;
-            let from = Rm::Mem(place::field(access.number, place::OFFSETS));
-            asm.evex(MOVE, offsets, 0, from, Deco::default());
-            match k {
-                // KXNORW.
-                0 => asm.vex((1, 0, 0, 1), 0x46, copy, copy, Rm::Reg(copy), None),
-                k => asm.vex(KMOVW, 0x90, copy, 0, Rm::Reg(k), None),
-            }
-            asm.alu(Alu::Mov, true, POINTER, Rm::Mem(base::field(access.number, base::HOST)));
-            asm.evex(super::XOR, d, d, Rm::Reg(d), Deco::default());
-            asm.gather(d, POINTER, offsets, 1, copy);
+            self.lanes_of(access, offsets, k, copy);
+            self.asm.evex(super::XOR, d, d, Rm::Reg(d), Deco::default());
+            self.asm.gather(d, POINTER, offsets, 1, copy);
         } else {
             self.each_lane(access, k, |this| {
                 this.small(access, POINTER, Mem::At(AT, 0));
@@ -305,6 +297,20 @@ impl Allocator<'_> {
             self.asm.evex(MOVE, d, 0, Rm::Mem(row(access.number, 0)), Deco::default());
         }
         self.asm.bind(done);
+    }
+
+    /// What gathering and scattering take: the base in `POINTER`, the lanes' offsets, and a copy of the mask, which the host's
+    /// instructions clear as they go.
+    fn lanes_of(&mut self, access: Access, offsets: u8, k: u8, copy: u8) {
+        let asm = &mut *self.asm;
+        let from = Rm::Mem(place::field(access.number, place::OFFSETS));
+        asm.evex(MOVE, offsets, 0, from, Deco::default());
+        match k {
+            // KXNORW.
+            0 => asm.vex((1, 0, 0, 1), 0x46, copy, copy, Rm::Reg(copy), None),
+            k => asm.vex(KMOVW, 0x90, copy, 0, Rm::Reg(k), None),
+        }
+        asm.alu(Alu::Mov, true, POINTER, Rm::Mem(base::field(access.number, base::HOST)));
     }
 
     /// A byte or two, extended.
@@ -406,15 +412,8 @@ impl Allocator<'_> {
         self.asm.jump(done);
         self.asm.bind(scattered);
         if access.bytes == 4 {
-            let asm = &mut *self.asm;
-            let from = Rm::Mem(place::field(access.number, place::OFFSETS));
-            asm.evex(MOVE, offsets, 0, from, Deco::default());
-            match k {
-                0 => asm.vex((1, 0, 0, 1), 0x46, copy, copy, Rm::Reg(copy), None),
-                k => asm.vex(KMOVW, 0x90, copy, 0, Rm::Reg(k), None),
-            }
-            asm.alu(Alu::Mov, true, POINTER, Rm::Mem(base::field(access.number, base::HOST)));
-            asm.scatter(v, POINTER, offsets, copy);
+            self.lanes_of(access, offsets, k, copy);
+            self.asm.scatter(v, POINTER, offsets, copy);
         } else {
             self.asm.evex(MOVE_STORE, v, 0, Rm::Mem(row(access.number, 0)), Deco::default());
             self.each_lane(access, k, |this| {

@@ -4,7 +4,7 @@
 use crate::harness::{Machine, engines, target};
 use std::sync::{Arc, Mutex};
 use wavemill_sem::atomic::Atomic;
-use wavemill_wave::observe::{Access, Control, Counters, Instruction, Kind, Space};
+use wavemill_wave::observe::{Access, Control, Instruction, Kind, Space, WaitCounts};
 use wavemill_wave::{Engine, Event, FaultKind, GroupShared, Interp, Memory, Observer, Simd, Wave, WaveId};
 
 /// Writes down what it is told, addresses from that of a buffer or of the code on.
@@ -60,10 +60,10 @@ impl Observer for Log {
         self.note(format!("{space:?} {at} {bytes} {kind:?}{bits}{lane}{fault}"));
         if self.watch == Some(space) { Control::Stop } else { Control::Continue }
     }
-    fn counters_raised(&self, _: &Wave, _: &Instruction, by: Counters) {
+    fn counters_raised(&self, _: &Wave, _: &Instruction, by: WaitCounts) {
         self.note(format!("raised vm {} lgkm {} exp {}", by.vm, by.lgkm, by.exp));
     }
-    fn waited(&self, _: &Wave, _: &Instruction, until: Counters) {
+    fn waited(&self, _: &Wave, _: &Instruction, until: WaitCounts) {
         self.note(format!("waited vm {} lgkm {} exp {}", until.vm, until.lgkm, until.exp));
     }
     fn barrier_reached(&self, _: &Wave) {
