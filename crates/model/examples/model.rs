@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use wavemill_isa::row::Enc;
 use wavemill_isa::{ROWS, Row};
 use wavemill_model::compare::{CPUS, Report, compare};
-use wavemill_model::matrix;
 use wavemill_model::sequence::sequences;
-use wavemill_model::{excluded_row, flags};
+use wavemill_model::{excluded_row, flags, matrix, memory};
 
 fn main() -> std::process::ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -19,6 +18,7 @@ fn main() -> std::process::ExitCode {
         let pick = |name: &str| args.get(3).is_none_or(|a| name.starts_with(a.as_str()));
         let mut report = compare(cpu, seed, runs, &pick);
         report.add(matrix::compare(cpu, seed, runs, &pick));
+        report.add(memory::compare(cpu, seed, runs, &pick));
         print!("{}", report.describe());
         println!(
             "{cpu}: {} cases of {} forms, {} forms differ, no model for {:?}",
@@ -50,15 +50,21 @@ fn main() -> std::process::ExitCode {
 
 /// How many rows have been looked at, and which have no model, or none of their exception flags, by reason.
 fn coverage(report: &Report) -> String {
+    type Reason = fn(&Row) -> Option<&'static str>;
+    type Rows<'a> = &'a dyn Fn(&&Row) -> bool;
     let alu = |r: &&Row| r.enc as u8 <= Enc::Sopp as u8 || r.enc.is_valu();
-    let names: BTreeSet<&str> = ROWS.iter().filter(alu).map(|r| r.name).collect();
+    let memory = |r: &&Row| !alu(r) && !matches!(r.enc, Enc::Exp | Enc::Vintrp);
+    let names: BTreeSet<&str> = ROWS.iter().filter(|r| alu(r) || memory(r)).map(|r| r.name).collect();
     let seen: BTreeSet<&str> = report.cases.keys().map(|(name, _)| *name).collect();
     let mut out = format!("{} of {} mnemonics compared", seen.len(), names.len());
-    for (what, reason) in
-        [("model", excluded_row as fn(&Row) -> Option<&'static str>), ("flags", flags::excluded)]
-    {
+    let lists: [(&str, Rows<'_>, Reason); 3] = [
+        ("model", &alu, excluded_row),
+        ("model", &memory, memory::excluded),
+        ("flags", &alu, flags::excluded),
+    ];
+    for (what, of, reason) in lists {
         let mut excluded = BTreeMap::<&str, BTreeSet<&str>>::new();
-        for row in ROWS.iter().filter(alu) {
+        for row in ROWS.iter().filter(of) {
             if let Some(reason) = reason(row) {
                 excluded.entry(reason).or_default().insert(row.name);
             }

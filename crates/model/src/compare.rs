@@ -181,7 +181,13 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub fn new(cpu: &str) -> Bench {
-        let target = Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")));
+        Bench::with(cpu, |_| {})
+    }
+
+    /// For a processor with some of its features chosen.
+    pub fn with(cpu: &str, change: impl FnOnce(&mut Target)) -> Bench {
+        let mut target = Target::new(processor(cpu).unwrap_or_else(|| panic!("no processor {cpu}")));
+        change(&mut target);
         let interp = |simd| Box::new(Interp::with_simd(target, simd)) as Box<dyn Engine>;
         let mut engines: Vec<_> = Simd::available().into_iter().map(interp).collect();
         engines.extend(Jit::new(target).map(|jit| Box::new(jit) as Box<dyn Engine>));

@@ -1,4 +1,4 @@
-//! A second opinion: what the scalar, vector ALU and matrix instructions do, written from the manuals' text and not from
+//! A second opinion: what the scalar, vector ALU, matrix and memory instructions do, written from the manuals' text and not from
 //! crate `sem`.
 //!
 //! Everything here is slow and plain on purpose: one lane at a time, a `match` on the mnemonic, integers as integers,
@@ -9,6 +9,7 @@
 //! code generator and constant folding rely on; for what only GFX6 to GFX8 have, those generations' manuals.
 //! Comments say which.
 
+mod access;
 mod approx;
 pub mod compare;
 mod convert;
@@ -18,8 +19,10 @@ mod fp;
 mod generate;
 mod int;
 pub mod matrix;
+pub mod memory;
 mod operand;
 mod packed;
+mod places;
 mod salu;
 pub mod sequence;
 mod valu;

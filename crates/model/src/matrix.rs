@@ -452,7 +452,7 @@ fn permuted(lane: usize, blgp: u64) -> usize {
 }
 
 /// The instruction, and an end behind it.
-fn words(target: &Target, text: &str) -> Result<Vec<u32>, String> {
+pub(crate) fn words(target: &Target, text: &str) -> Result<Vec<u32>, String> {
     let mut options = Options::new(*target);
     options.output = OutputType::Obj;
     let output = assemble(&options, "matrix.s", text.as_bytes().to_vec());

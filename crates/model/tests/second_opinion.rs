@@ -4,8 +4,8 @@
 use std::sync::Arc;
 use wavemill_isa::target::processor;
 use wavemill_model::compare::{CPUS, all_halves, compare};
-use wavemill_model::matrix;
 use wavemill_model::sequence::sequences;
+use wavemill_model::{matrix, memory};
 use wavemill_testing::evidence;
 
 /// Instructions per form; a vector one is 64 cases.
@@ -35,6 +35,23 @@ fn matrices() {
         assert!(report.missing.is_empty(), "{:?}", report.missing);
         assert!(report.differences.is_empty(), "{}", report.describe());
         assert!(report.cases.len() >= 20, "{cpu}: {}", report.cases.len());
+        let (level, test) = (processor(cpu).expect("a processor").level, Arc::from(file!()));
+        report.cases.keys().for_each(|(name, _)| evidence::note(level, name, &test));
+    }
+}
+
+/// Memory instructions on random addresses and data, with unaligned ones, places out of range and lanes that are off.
+#[test]
+fn memory_instructions() {
+    for cpu in CPUS {
+        let report = memory::compare(cpu, 0x5eed, 20, &|_| true);
+        assert!(
+            report.missing.is_empty(),
+            "no model for {:?}: write one, or say in `memory::excluded` why not",
+            report.missing
+        );
+        assert!(report.differences.is_empty(), "{}", report.describe());
+        assert!(report.cases.len() >= 80, "{cpu}: {}", report.cases.len());
         let (level, test) = (processor(cpu).expect("a processor").level, Arc::from(file!()));
         report.cases.keys().for_each(|(name, _)| evidence::note(level, name, &test));
     }

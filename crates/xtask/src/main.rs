@@ -1,6 +1,6 @@
 //! Chores of the project: `cargo xtask gen` writes the generated code and the reference pages (`--check` only says whether
 //! they are up to date), `cargo xtask mcdiff` and `cargo xtask bench` compare with LLVM 19's tools, `cargo xtask acid` runs
-//! other people's software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU
+//! other people's software on the virtual GPU, `cargo xtask model` compares the interpreter with a plain model of the ALU and memory
 //! instructions, `cargo xtask dist` makes and tries the packages, `cargo xtask guide` the site of guide and reference, `cargo
 //! xtask evidence` sees to it that every instruction of every generation has a test, `cargo xtask sanitize` runs the
 //! runtime's tests under sanitizers.

@@ -335,3 +335,19 @@ fn references_to_what_is_not_here_are_explained() {
         assert!(message.contains(why), "{message}");
     }
 }
+
+/// The notes of code object version 2 as llvm-readelf-19 -n decodes them.
+#[test]
+fn notes_of_version_2_are_decoded() {
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../tests/kernels/fixtures/arith.gfx900.clang-15.v2.O2.hsaco"
+    );
+    let shown = wavemill(&["inspect", "--notes", file]);
+    let text = String::from_utf8_lossy(&shown.stdout);
+    for want in ["code object version 2.1", "AMD:AMDGPU:9:0:1", "amdgcn-amd-amdhsa--gfx901"] {
+        assert!(text.contains(want), "{want}: {text}");
+    }
+    let shown = wavemill(&["inspect", "--notes", "--json", file]);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("\"decoded\": \"AMD:AMDGPU:9:0:1\""));
+}

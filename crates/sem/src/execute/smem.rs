@@ -66,7 +66,11 @@ pub fn execute<B: Bus>(what: ScalarMemory, inst: &Inst, state: &mut B) -> Result
         }
         ScalarMemory::Atomic { op, bytes } => {
             let Some((base, limit, offset)) = range(state) else { return Ok(()) };
-            if !inside(offset, limit) {
+            // As a whole or not at all, like a vector atomic (manual 9.1.5); what comes back is what a load would.
+            if fields.buffer && offset.saturating_add(bytes as u64) > limit {
+                if inst.returns() {
+                    state.set_scalar(data as u8, bytes * 8, 0);
+                }
                 return Ok(());
             }
             let address = at(base, offset);
