@@ -78,6 +78,8 @@ pub(crate) struct LaneOp {
     pub task: Task,
     /// The task if MODE is the usual one and nothing else is special; else `Leave`.
     pub fast: Task,
+    /// It is scalar arithmetic: known here, so that the loop over a block need not ask what the instruction is.
+    pub scalar: bool,
     pub op: Op,
     pub compare: Compare,
     /// Index of an [`Extra`] plus one.
@@ -179,6 +181,7 @@ impl LaneOps {
         let mut op = LaneOp {
             task,
             fast: task,
+            scalar: matches!(inst.run, Run::Salu),
             op: inst.op,
             compare,
             extra: 0,

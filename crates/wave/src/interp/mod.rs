@@ -263,6 +263,9 @@ impl Exec<'_> {
         while let Some(op) = block.lane_ops.list.get(at) {
             if op.task != Task::Leave {
                 at = self.strip(block, at, block.lane_ops.list.len());
+            } else if op.scalar {
+                execute::scalar(&block.insts[at], &mut self.run);
+                at += 1;
             } else if let Some(next) = self.single(block, at) {
                 return next;
             } else {
