@@ -138,6 +138,8 @@ struct Recorder {
 /// The operands of an instruction.
 struct Operands {
     src: [(WordValue, WordValue); 3],
+    /// The third source's dwords, if they are four.
+    quad: [WordValue; 4],
     carry: u8,
 }
 
@@ -261,7 +263,11 @@ impl Recorder {
         if !self.read.contains(&inst.carry) {
             self.read.push(inst.carry);
         }
-        let operands = Operands { src, carry: inst.carry };
+        let mut quad = [src[2].0, WordValue::splat(0), WordValue::splat(0), WordValue::splat(0)];
+        if let (Src::Vgpr(r), 128) = (inst.src[2], inst.src_bits[2]) {
+            quad = [r, r + 1, r + 2, r + 3].map(|r| self.vgpr(r));
+        }
+        let operands = Operands { src, quad, carry: inst.carry };
         let x = Context::new(setting.mode, inst.clamp, inst.omod, setting.level);
         let k = Taker { operands: &operands, recorder: self };
         let results = match inst.run {
@@ -280,9 +286,9 @@ impl Recorder {
             self.write(inst.dst, lo);
             self.note_loaded(inst.dst, depends);
         }
-        if let Some(hi) = results.hi {
-            self.write(inst.dst + 1, hi);
-            self.note_loaded(inst.dst + 1, depends);
+        for (n, value) in (inst.dst + 1..).zip(results.more.into_iter().flatten()) {
+            self.write(n, value);
+            self.note_loaded(n, depends);
         }
         if let Some(mask) = results.mask {
             let mask = mask & self.exec;
@@ -334,7 +340,7 @@ impl Recorder {
 #[derive(Clone, Copy, Default)]
 struct Results {
     lo: Option<WordValue>,
-    hi: Option<WordValue>,
+    more: [Option<WordValue>; 3],
     mask: Option<MaskValue>,
 }
 
@@ -367,26 +373,32 @@ macro_rules! apply {
     (@type w) => { WordValue };
     (@type i) => { WordValue };
     (@type l) => { L<Self> };
+    (@type q) => { [WordValue; 4] };
     (@type m) => { M<Self> };
     (@type wm) => { (WordValue, M<Self>) };
     (@type lm) => { (L<Self>, M<Self>) };
     (@operand w $s:ident $n:tt) => { $s.word($n) };
     (@operand l $s:ident $n:tt) => { $s.long($n) };
+    (@operand q $s:ident $n:tt) => { $s.operands.quad };
     (@operand m $s:ident $n:tt) => { $s.recorder.mask($s.operands.carry) };
     (@operand i $s:ident $n:tt) => { Input::LaneNumber.word() };
     (@result w $r:expr) => { Results { lo: Some($r), ..Results::default() } };
     (@result l $r:expr) => {{
         let value = $r;
-        Results { lo: Some(value.lo()), hi: Some(value.hi()), mask: None }
+        Results { lo: Some(value.lo()), more: [Some(value.hi()), None, None], mask: None }
+    }};
+    (@result q $r:expr) => {{
+        let [lo, more @ ..] = $r;
+        Results { lo: Some(lo), more: more.map(Some), mask: None }
     }};
     (@result m $r:expr) => { Results { mask: Some($r), ..Results::default() } };
     (@result wm $r:expr) => {{
         let (value, mask) = $r;
-        Results { lo: Some(value), hi: None, mask: Some(mask) }
+        Results { lo: Some(value), mask: Some(mask), ..Results::default() }
     }};
     (@result lm $r:expr) => {{
         let (value, mask) = $r;
-        Results { lo: Some(value.lo()), hi: Some(value.hi()), mask: Some(mask) }
+        Results { lo: Some(value.lo()), more: [Some(value.hi()), None, None], mask: Some(mask) }
     }};
 }
 wavemill_sem::for_each_shape!(apply);

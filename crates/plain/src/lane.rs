@@ -11,7 +11,7 @@ use wavemill_wave::Running;
 
 /// The operands of one lane.
 struct Operands {
-    src: [u64; 3],
+    src: [u128; 3],
     /// The lane's bit of the carry or select mask.
     carry: bool,
     lane: u32,
@@ -21,7 +21,7 @@ struct Operands {
 #[derive(Default)]
 struct Result {
     /// The dwords of a vector result, and how many they are.
-    value: u64,
+    value: u128,
     dwords: u16,
     /// The lane's bit of a mask.
     mask: bool,
@@ -40,30 +40,39 @@ macro_rules! apply {
     (@type w) => { S32 };
     (@type i) => { S32 };
     (@type l) => { L<Self> };
+    (@type q) => { [S32; 4] };
     (@type m) => { M<Self> };
     (@type wm) => { (S32, M<Self>) };
     (@type lm) => { (L<Self>, M<Self>) };
     (@operand w $s:ident $n:tt) => { S32($s.src[$n] as u32) };
-    (@operand l $s:ident $n:tt) => { S64($s.src[$n]) };
+    (@operand l $s:ident $n:tt) => { S64($s.src[$n] as u64) };
+    (@operand q $s:ident $n:tt) => { [0, 32, 64, 96].map(|at| S32(($s.src[$n] >> at) as u32)) };
     (@operand m $s:ident $n:tt) => { SMask($s.carry) };
     (@operand i $s:ident $n:tt) => { S32($s.lane) };
-    (@result w $r:expr) => { Result { value: $r.0 as u64, dwords: 1, mask: false } };
-    (@result l $r:expr) => { Result { value: $r.0, dwords: 2, mask: false } };
+    (@result w $r:expr) => { Result { value: $r.0 as u128, dwords: 1, mask: false } };
+    (@result l $r:expr) => { Result { value: $r.0 as u128, dwords: 2, mask: false } };
+    (@result q $r:expr) => {{
+        let value = $r.iter().rev().fold(0, |sum, w| sum << 32 | w.0 as u128);
+        Result { value, dwords: 4, mask: false }
+    }};
     (@result m $r:expr) => { Result { mask: $r.0, ..Result::default() } };
     (@result wm $r:expr) => {{
         let (value, mask) = $r;
-        Result { value: value.0 as u64, dwords: 1, mask: mask.0 }
+        Result { value: value.0 as u128, dwords: 1, mask: mask.0 }
     }};
     (@result lm $r:expr) => {{
         let (value, mask) = $r;
-        Result { value: value.0, dwords: 2, mask: mask.0 }
+        Result { value: value.0 as u128, dwords: 2, mask: mask.0 }
     }};
 }
 wavemill_sem::for_each_shape!(apply);
 
 /// A source of a lane with its modifiers; `from` is the lane that a VGPR is read in, none reads zero.
-fn source(inst: &Inst, i: usize, from: Option<u32>, run: &mut Running<'_>) -> u64 {
+fn source(inst: &Inst, i: usize, from: Option<u32>, run: &mut Running<'_>) -> u128 {
     let long = inst.is_long(i);
+    if let (Src::Vgpr(r), Some(lane), 128) = (inst.src[i], from, inst.src_bits[i]) {
+        return (0..4).rev().fold(0, |sum, n| sum << 32 | run.vgpr(r + n, lane) as u128);
+    }
     let raw = match (inst.src[i], from) {
         (Src::Vgpr(_), None) => 0,
         (src @ Src::Vgpr(_), Some(lane)) if long => run.lane64(src, 0, lane),
@@ -72,7 +81,7 @@ fn source(inst: &Inst, i: usize, from: Option<u32>, run: &mut Running<'_>) -> u6
     };
     let mode = run.float_mode();
     let (lo, hi) = inst.change(i).apply(S32(raw as u32), S32((raw >> 32) as u32), &mode);
-    lo.0 as u64 | (hi.0 as u64) << 32
+    lo.0 as u128 | (hi.0 as u128) << 32
 }
 
 /// The meaning of an instruction, applied to a lane.
@@ -113,8 +122,8 @@ pub fn apply(inst: &Inst, run: &mut Running<'_>) {
             let old = run.vgpr(inst.dst, lane);
             run.set_vgpr(inst.dst, lane, inst.merge.map_or(value, |m| m.apply(S32(value), S32(old)).0));
         }
-        if result.dwords > 1 {
-            run.set_vgpr(inst.dst + 1, lane, (result.value >> 32) as u32);
+        for n in 1..result.dwords {
+            run.set_vgpr(inst.dst + n, lane, (result.value >> (32 * n)) as u32);
         }
         mask |= (result.mask as u64) << lane;
     }

@@ -15,8 +15,8 @@ pub type L<K> = <<K as Apply>::W as Word>::Long;
 /// Lane masks of an engine.
 pub type M<K> = <<K as Apply>::W as Word>::Mask;
 
-/// Hands the shapes of meanings to a macro: operands (`w` 32 bits, `l` 64 bits, `m` lane mask, `i` the lane's number) with
-/// their places, then the result. The mask is VCC or the carry operand.
+/// Hands the shapes of meanings to a macro: operands (`w` 32 bits, `l` 64 bits, `q` four times 32 bits, `m` lane mask, `i` the
+/// lane's number) with their places, then the result. The mask is VCC or the carry operand.
 #[macro_export]
 macro_rules! for_each_shape {
     ($each:ident) => {
@@ -41,6 +41,7 @@ macro_rules! for_each_shape {
             wl_l(w 0, l 1) l;
             lw_l(l 0, w 1) l;
             lwl_l(l 0, w 1, l 2) l;
+            lwq_q(l 0, w 1, q 2) q;
             wwl_lm(w 0, w 1, l 2) lm;
             ll_m(l 0, l 1) m;
             lw_m(l 0, w 1) m;
@@ -62,6 +63,7 @@ macro_rules! shapes {
     (@ty w) => { Self::W };
     (@ty i) => { Self::W };
     (@ty l) => { L<Self> };
+    (@ty q) => { [Self::W; 4] };
     (@ty m) => { M<Self> };
     (@ty wm) => { (Self::W, M<Self>) };
     (@ty lm) => { (L<Self>, M<Self>) };

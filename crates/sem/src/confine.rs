@@ -42,9 +42,7 @@ fn lost_vector(out: &Inst, allocation: Allocation) -> bool {
         return false;
     }
     match out.run {
-        Run::Valu(_) | Run::LaneMove(_) | Run::Mqsad | Run::Mfma | Run::Share(_) => {
-            out.row.operand(Role::Vdst).is_some()
-        }
+        Run::Valu(_) | Run::LaneMove(_) | Run::Mfma | Run::Share(_) => out.row.operand(Role::Vdst).is_some(),
         Run::Memory(access) => match access {
             MemAccess::Load { .. } => !out.uses_lds(),
             MemAccess::Atomic { .. } => out.returns(),

@@ -95,15 +95,30 @@ fn integer<L: Long>(a: L, round: Round) -> L::Word {
     }
     .d2i()
 }
+/// A number times another, to the nearest integer of 16 bits; NaN to 0. 1½·2²³ has the bits of integers below its own
+/// last one, so that the fused sum is rounded once, to an integer, which its low bits are.
+#[inline(always)]
+fn nearest16<W: Word>(a: W, times: f32) -> W {
+    let sum = a.ffma(w(times.to_bits()), w(12_582_912f32.to_bits()));
+    W::select(a.funord(a), w(0), sum & w(0xffff))
+}
 /// f32 in -1..1 to a signed 16-bit fraction; NaN to 0.
 #[inline(always)]
 pub fn snorm16<W: Word>(a: W, round: Round) -> W {
-    integer(between(a, -1.0, 1.0).f2d().fmul(d(32767.0)), round) & w(0xffff)
+    let a = between(a, -1.0, 1.0);
+    if round == Round::Nearest {
+        return nearest16(a, 32767.0);
+    }
+    integer(a.f2d().fmul(d(32767.0)), round) & w(0xffff)
 }
 /// f32 in 0..1 to an unsigned 16-bit fraction; NaN to 0.
 #[inline(always)]
 pub fn unorm16<W: Word>(a: W, round: Round) -> W {
-    integer(between(a, 0.0, 1.0).f2d().fmul(d(65535.0)), round)
+    let a = between(a, 0.0, 1.0);
+    if round == Round::Nearest {
+        return nearest16(a, 65535.0);
+    }
+    integer(a.f2d().fmul(d(65535.0)), round)
 }
 /// f32 to an 8-bit unsigned integer by the mode, saturating, NaN to 0 (V_CVT_PK_U8_F32).
 #[inline(always)]

@@ -62,6 +62,7 @@ macro_rules! probe {
     (@ty w) => { S32 };
     (@ty i) => { S32 };
     (@ty l) => { L<Self> };
+    (@ty q) => { [S32; 4] };
     (@ty m) => { M<Self> };
     (@ty wm) => { (S32, M<Self>) };
     (@ty lm) => { (L<Self>, M<Self>) };

@@ -56,8 +56,6 @@ pub enum Run {
     Salu,
     /// Between lanes and registers.
     LaneMove(LaneMove),
-    /// V_MQSAD_U32_U8, whose result has four registers.
-    Mqsad,
     /// V_CLREXCP: the exceptions that the vector ALU has gathered.
     ClearExceptions,
     /// Parameter interpolation.

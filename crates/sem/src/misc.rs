@@ -61,10 +61,11 @@ fn qsad_pair<W: Word>(first: W, second: W, b: W, c: W, mask: bool, clamp: bool) 
     let high = if mask { masked(second, b) } else { second.sad_u8(b) };
     int::to_u16((c & w(0xffff)) + low, clamp) | int::to_u16(c.shr(w(16)) + high, clamp).shl(w(16))
 }
-/// One of the four sums of V_MQSAD_U32_U8.
+/// V_MQSAD_U32_U8: four windows, 32-bit sums.
 #[inline(always)]
-pub fn mqsad_u32<L: Long>(a: L, b: L::Word, c: L::Word, window: u32, clamp: bool) -> L::Word {
-    int::add_u32(masked(a.shr(w(8 * window)).lo(), b), c, clamp)
+pub fn mqsad_u32<L: Long>(a: L, b: L::Word, c: [L::Word; 4], clamp: bool) -> [L::Word; 4] {
+    let sum = |n: usize| int::add_u32(masked(a.shr(w(8 * n as u32)).lo(), b), c[n], clamp);
+    [sum(0), sum(1), sum(2), sum(3)]
 }
 /// V_LERP_U8: byte averages; bit 0 of each byte of `c` rounds up.
 #[inline(always)]

@@ -525,8 +525,10 @@ crate::for_each_operation!(lanes);
 /// What an instruction writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Results {
-    /// The vector or scalar result.
+    /// The vector or scalar result; of one of 128 bits, the first dword.
     pub value: Option<Value>,
+    /// Its other dwords.
+    pub more: Option<[Value; 3]>,
     /// The carry, the outcome of a comparison, or SCC.
     pub mask: Option<Value>,
     /// EXEC, where a scalar instruction writes it.
@@ -534,7 +536,7 @@ pub struct Results {
 }
 
 /// Records meanings on operands that are the program's inputs: 0 to 2 the sources, 3 the mask (VCC or a carry), 4 the
-/// lane's number.
+/// lane's number, 5 to 7 what follows the first dword of a third source of 128 bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Recorder;
 
@@ -554,16 +556,22 @@ macro_rules! apply {
     (@ty w) => { WordValue };
     (@ty i) => { WordValue };
     (@ty l) => { L<Self> };
+    (@ty q) => { [WordValue; 4] };
     (@ty m) => { M<Self> };
     (@ty wm) => { (WordValue, M<Self>) };
     (@ty lm) => { (L<Self>, M<Self>) };
     (@input w $n:tt) => { WordValue::input($n) };
     (@input l $n:tt) => { LongValue::input($n) };
+    (@input q $n:tt) => { [$n, 5, 6, 7].map(WordValue::input) };
     (@input m $n:tt) => { MaskValue::input(3) };
     (@input i $n:tt) => { WordValue::input(4) };
     (@results m $r:ident) => { Results { mask: Some($r.0), ..Results::default() } };
-    (@results wm $r:ident) => { Results { value: Some($r.0.0), mask: Some($r.1.0), exec: None } };
-    (@results lm $r:ident) => { Results { value: Some($r.0.0), mask: Some($r.1.0), exec: None } };
+    (@results wm $r:ident) => { Results { value: Some($r.0.0), mask: Some($r.1.0), ..Results::default() } };
+    (@results lm $r:ident) => { Results { value: Some($r.0.0), mask: Some($r.1.0), ..Results::default() } };
+    (@results q $r:ident) => {{
+        let [value, more @ ..] = $r.map(|w| w.0);
+        Results { value: Some(value), more: Some(more), ..Results::default() }
+    }};
     (@results $res:ident $r:ident) => { Results { value: Some($r.0), ..Results::default() } };
 }
 crate::for_each_shape!(apply);
@@ -586,7 +594,7 @@ pub fn scalar(op: Op) -> Option<(Program, Results)> {
     let (program, out) =
         record(|| salu::meaning::<WordValue>(op, long(0), long(1), long(2), MaskValue::input(3), long(4)));
     let out = out?;
-    let results =
-        Results { value: out.d.map(|d| d.0), mask: out.scc.map(|m| m.0), exec: out.exec.map(|e| e.0) };
+    let (value, mask, exec) = (out.d.map(|d| d.0), out.scc.map(|m| m.0), out.exec.map(|e| e.0));
+    let results = Results { value, mask, exec, more: None };
     Some((program, results))
 }

@@ -46,7 +46,6 @@ impl Run {
             Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p | Enc::Mfma | Enc::Vintrp => match op {
                 Op::v_nop => Run::Nop,
                 Op::v_clrexcp => Run::ClearExceptions,
-                Op::v_mqsad_u32_u8 => Run::Mqsad,
                 _ => known(
                     (Interpolation::of(op).map(Run::Interpolate))
                         .or_else(|| LaneMove::of(op).map(Run::LaneMove))
@@ -63,7 +62,6 @@ impl Run {
             | Run::Compare(_)
             | Run::Mfma
             | Run::LaneMove(_)
-            | Run::Mqsad
             | Run::ClearExceptions
             | Run::Interpolate(_)
             | Run::Share(_)

@@ -5,7 +5,7 @@ use crate::fp::{double, single};
 use crate::half::{self, HalfMode};
 use crate::lanes::{Long, Mask, Word, d, w};
 use crate::mode::FloatMode;
-use std::f64::consts::{LN_2, LOG2_E, PI, SQRT_2};
+use std::f64::consts::{LN_2, PI};
 
 /// These functions of f32 take denormal operands as zeros and flush denormal results (manual 12.8), whatever MODE says.
 const FLUSH: FloatMode = FloatMode::FLUSH;
@@ -55,16 +55,17 @@ const SINE: [f64; 10] = {
     }
     c
 };
-/// 1/(2n+1) for n from 0: artanh s/s as a Taylor sum in s².
-const ARTANH: [f64; 11] = {
-    let mut c = [1.0; 11];
-    let mut n = 1;
-    while n < 11 {
-        c[n] = 1.0 / (2 * n + 1) as f64;
-        n += 1;
-    }
-    c
-};
+/// 2 log₂e artanh s/s as a polynomial in s² whose greatest relative error up to s = (√2 - 1)/(√2 + 1) is least (Remez):
+/// 2⁻⁵².
+const LOGARITHM: [f64; 7] = [
+    2.885390081777927,
+    0.9617966939243245,
+    0.5770780172502986,
+    0.41219840147221476,
+    0.32061642590635764,
+    0.2614431078769894,
+    0.24292901908461498,
+];
 /// The sum of coefficients times powers of `x`. Products and sums are rounded each: not every host has fused ones.
 #[inline(always)]
 fn polynomial<L: Long, const N: usize>(coefficients: &[f64; N], x: L) -> L {
@@ -97,27 +98,34 @@ fn power<W: Word>(x: W) -> W::Long {
 pub fn exp_f32<W: Word>(a: W) -> W {
     single::unary(a, power(single::input(a, FLUSH)).d2f(), FLUSH)
 }
-/// Base-2 logarithm; operands are zeros or normal in f64.
+/// Base-2 logarithm of f32 numbers above zero that are normal: that of the number brought into √½..√2, and its exponent.
+/// Rounded to f32, it is what quotients and a Taylor sum of twice the length give for every one of them.
 #[inline(always)]
-fn log2<L: Long>(x: L) -> L {
-    let fraction = L::splat((1 << 52) - 1);
-    let m = (x & fraction) | d(1.0);
-    let above = d::<L>(SQRT_2).flt(m);
-    let m = L::select(above, m.fmul(d(0.5)), m);
-    let e = (x.hi().shr(w(20)) & w(0x7ff)) - L::Word::select(above, w(1022), w(1023));
-    let s = m.fsub(d(1.0)).fdiv(m.fadd(d(1.0)));
-    let sum = polynomial(&ARTANH, s.fmul(s));
-    let r = e.i2d().fadd(d::<L>(2.0).fmul(s).fmul(sum).fmul(d(LOG2_E)));
-    let inf = d(f64::INFINITY);
-    let r = L::select(x.eq(inf), inf, r);
-    // Negative numbers, and NaNs, have none.
-    let r = L::select(d::<L>(0.0).flt(x), r, d(f64::NAN));
-    L::select(x.feq(d(0.0)), d(f64::NEG_INFINITY), r)
+fn log2<W: Word>(a: W) -> W::Long {
+    let fraction = a & w(0x7f_ffff);
+    let above = w::<W>(0x35_04f3).lt_u(fraction);
+    let m = fraction | W::select(above, w(0x3f00_0000), w(0x3f80_0000));
+    let e = a.shr(w(23)) - W::select(above, w(126), w(127));
+    // 1/(m + 1): in f32, and a step of Newton's. ln m = 2 artanh((m - 1)/(m + 1)).
+    let one = d::<W::Long>(1.0);
+    let y = w::<W>(1f32.to_bits()).fdiv(m.fadd(w(1f32.to_bits()))).f2d();
+    let m = m.f2d();
+    let y = y.fadd(y.fmul(one.fsub(m.fadd(one).fmul(y))));
+    let s = m.fsub(one).fmul(y);
+    e.i2d().fadd(s.fmul(polynomial(&LOGARITHM, s.fmul(s))))
+}
+/// The logarithm `r` of an f32 number, or what it is of an infinity, of what is not above zero, and of zero.
+#[inline(always)]
+fn log<W: Word>(a: W, r: W, [infinity, none, zero]: [u32; 3]) -> W {
+    let r = W::select(a.eq(w(f32::INFINITY.to_bits())), w(infinity), r);
+    let r = W::select(w::<W>(0).flt(a), r, w(none));
+    W::select(a.feq(w(0)), w(zero), r)
 }
 /// V_LOG_F32.
 #[inline(always)]
 pub fn log_f32<W: Word>(a: W) -> W {
-    single::unary(a, log2(single::input(a, FLUSH).f2d()).d2f(), FLUSH)
+    let x = single::input(a, FLUSH);
+    single::unary(a, log(x, log2(x).d2f(), [0x7f80_0000, 0x7fc0_0000, 0xff80_0000]), FLUSH)
 }
 /// The part of a number of turns that is left without whole ones: -½ to ½. f32 operands are exact here: the reduction
 /// has no error. Infinities become NaNs.
@@ -215,7 +223,9 @@ pub fn exp_f16<W: Word>(a: W, m: HalfMode) -> W {
 #[inline(always)]
 pub fn log_f16<W: Word>(a: W, m: HalfMode) -> W {
     let a = half::input(a, m);
-    half::finish(a, half::from_f64(log2(a.h2f().f2d())), infinite(a) | zero(a), m)
+    let x = a.h2f();
+    let r = log(x, half::from_f64(log2(x)), [0x7c00, 0x7e00, 0xfc00]);
+    half::finish(a, r, infinite(a) | zero(a), m)
 }
 /// V_SIN_F16.
 #[inline(always)]

@@ -313,6 +313,7 @@ pub fn vop3_int<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_sad_u32 => k.www_w(|a, b, c| misc::sad_u32(a, b, c, cl)),
         Op::v_msad_u8 => k.www_w(|a, b, c| misc::msad_u8(a, b, c, cl)),
         Op::v_qsad_pk_u16_u8 => k.lwl_l(|a, b, c| misc::qsad_pk(a, b, c, false, cl)),
+        Op::v_mqsad_u32_u8 => k.lwq_q(|a, b, c| misc::mqsad_u32(a, b, c, cl)),
         Op::v_mqsad_pk_u16_u8 => k.lwl_l(|a, b, c| misc::qsad_pk(a, b, c, true, cl)),
         Op::v_mad_u16 | Op::v_mad_legacy_u16 => k.www_w(|a, b, c| int::mad_u16(a, b, c, cl)),
         Op::v_mad_i16 | Op::v_mad_legacy_i16 => k.www_w(|a, b, c| int::mad_i16(a, b, c, cl)),

@@ -27,6 +27,10 @@ impl Recorded {
         let settings = Mode::new(mode, level);
         let x = Modes::new(settings, inst.clamp, inst.omod, level);
         let (program, results) = record::instruction(inst.row, &x)?;
+        if results.more.is_some() {
+            // Four dwords have no place in a result here: any undefined bit of a source makes all of them so.
+            return None;
+        }
         let change = |i: usize| {
             let change = Some(inst.change(i)).filter(|c| *c != Change::None)?;
             let (program, (lo, hi)) =

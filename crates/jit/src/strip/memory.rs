@@ -246,7 +246,11 @@ impl Recorder {
         }
         let register = |r: u16| self.loaded.contains(&r);
         let source = inst.src.iter().enumerate().any(|(i, s)| match *s {
-            Src::Vgpr(r) => register(r) || inst.is_long(i) && register(r + 1),
+            Src::Vgpr(r) => {
+                let dwords =
+                    if inst.is_long(i) { 2 } else { u16::from(inst.src_bits[i]).div_ceil(32).max(1) };
+                (r..r + dwords).any(register)
+            }
             _ => false,
         });
         source

@@ -17,10 +17,7 @@ use crate::bus::{Bus, Fault, FaultKind, Kind, Space};
 use crate::hwreg::trapsts;
 use crate::inst::{Inst, Run};
 use crate::memory::CacheControl;
-use crate::operand::Src;
-use crate::scalar::{S32, S64};
-use crate::state::lanes;
-use crate::{misc, salu};
+use crate::salu;
 
 /// Executes an instruction. While it runs, the PC points behind it.
 pub fn execute<B: Bus>(inst: &Inst, state: &mut B) -> Result<Flow, Fault> {
@@ -33,7 +30,6 @@ pub fn execute<B: Bus>(inst: &Inst, state: &mut B) -> Result<Flow, Fault> {
         Run::Control(control) => return Ok(control::execute(control, inst, state)),
         Run::Wait => state.wait(),
         Run::LaneMove(what) => lanemove::execute(what, &inst.indexed_in(state), state),
-        Run::Mqsad => mqsad(&inst.indexed_in(state), state),
         Run::ClearExceptions => state.set_trapsts(state.trapsts() & !trapsts::FLOAT),
         Run::Interpolate(what) => interp::execute(what, inst, state)?,
         Run::ScalarMemory(what) => smem::execute(what, inst, state)?,
@@ -85,23 +81,5 @@ pub fn scalar<B: Bus>(inst: &Inst, state: &mut B) {
     }
     if let Some(scc) = out.scc {
         state.set_scc(scc);
-    }
-}
-
-/// V_MQSAD_U32_U8: four sums, in four registers, added to four others.
-fn mqsad<B: Bus>(inst: &Inst, state: &mut B) {
-    let Src::Vgpr(addends) = inst.src[2] else { return };
-    for lane in lanes(state.exec()) {
-        let a = match inst.src[0] {
-            Src::Vgpr(_) => state.lane64(inst.src[0], 0, lane),
-            src => state.source(src, 64),
-        };
-        let b = state.lane_source(inst.src[1], lane);
-        let sums = [0, 1, 2, 3]
-            .map(|w: u16| (w, S32(state.vgpr(addends + w, lane))))
-            .map(|(w, c)| misc::mqsad_u32(S64(a), S32(b), c, w as u32, inst.clamp).0);
-        for (w, sum) in (0..).zip(sums) {
-            state.set_vgpr(inst.dst + w, lane, sum);
-        }
     }
 }

@@ -32,12 +32,13 @@ fn row(name: &str) -> &'static Row {
 /// The result of an instruction's meaning on lanes.
 fn on_lanes(row: &Row, src: [u64; 3], mask: bool, mode: Mode, clamp: bool) -> (Option<u64>, Option<bool>) {
     let x = Context::new(mode, clamp, 0, Level::Gfx90a);
-    let lane = Lane { src, mask, number: 0 };
+    let lane = Lane { src, mask, ..Lane::default() };
     let out = match Compare::of(row) {
         Some(c) => compare::common(c, lane, &x).or_else(|| compare::compare(c, lane, &x)),
         None => family(row.op).and_then(|f| f.apply(row.op, lane, &x)),
     };
-    out.unwrap_or_else(|| panic!("{} has no meaning", row.name))
+    let (value, mask) = out.unwrap_or_else(|| panic!("{} has no meaning", row.name));
+    (value.map(|v| v as u64), mask)
 }
 
 #[track_caller]

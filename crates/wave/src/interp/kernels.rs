@@ -118,6 +118,17 @@ impl<'a, V: V16, const FAST: bool> Kernel<'a, V, FAST> {
         }
     }
 
+    #[inline(always)]
+    fn q(&self, (p, s): (*const u32, Source), chunk: usize) -> [V; 4] {
+        let register = |n: usize| match (s.base, n) {
+            // A value that is the same in all lanes has one dword.
+            (Base::Consts | Base::Temps, 1..) => V::splat(0),
+            // SAFETY: as above; operands of 128 bits have three more registers behind the first.
+            _ => unsafe { V::load(p.add(s.stride as usize * chunk + s.hi as usize * n)) },
+        };
+        [register(0), register(1), register(2), register(3)]
+    }
+
     /// The first register of the result.
     #[inline(always)]
     fn result(&self) -> *mut u32 {
@@ -185,22 +196,28 @@ macro_rules! kernel {
     (@ty w) => { V };
     (@ty i) => { V };
     (@ty l) => { L<Self> };
+    (@ty q) => { [V; 4] };
     (@ty m) => { M<Self> };
     (@ty wm) => { (V, M<Self>) };
     (@ty lm) => { (L<Self>, M<Self>) };
     (@source $k:ident w $n:tt) => { $k.source($n) };
     (@source $k:ident l $n:tt) => { $k.source($n) };
+    (@source $k:ident q $n:tt) => { $k.source($n) };
     // SAFETY: a scalar register's code.
     (@source $k:ident m $n:tt) => { unsafe { $k.env.pair($k.op.carry) } };
     (@source $k:ident i $n:tt) => { () };
     (@get $k:ident w $s:expr, $c:ident) => { $k.w($s, $c) };
     (@get $k:ident l $s:expr, $c:ident) => { $k.l($s, $c) };
+    (@get $k:ident q $s:expr, $c:ident) => { $k.q($s, $c) };
     (@get $k:ident m $s:expr, $c:ident) => { Bits(($s >> (16 * $c)) as u16) };
     (@get $k:ident i $s:expr, $c:ident) => { lane_numbers::<V>($c) };
     (@dst $k:ident m) => { () };
     (@dst $k:ident $res:ident) => { $k.result() };
     (@put $k:ident $d:ident w $r:ident, $c:ident, $m:ident) => { $k.put($d, $r, 0, $c) };
     (@put $k:ident $d:ident l $r:ident, $c:ident, $m:ident) => { $k.put_l($d, $r, $c) };
+    (@put $k:ident $d:ident q $r:ident, $c:ident, $m:ident) => {
+        $r.into_iter().enumerate().for_each(|(n, r)| $k.put($d, r, n, $c))
+    };
     (@put $k:ident $d:ident m $r:ident, $c:ident, $m:ident) => {{
         let () = $d;
         $m |= ($r.0 as u64) << (16 * $c)
@@ -215,6 +232,7 @@ macro_rules! kernel {
     }};
     (@done $k:ident w $m:ident) => { let _ = $m; };
     (@done $k:ident l $m:ident) => { let _ = $m; };
+    (@done $k:ident q $m:ident) => { let _ = $m; };
     (@done $k:ident $res:ident $m:ident) => { $k.put_mask($m) };
 }
 wavemill_sem::for_each_shape!(kernel);
