@@ -100,10 +100,13 @@ pub fn dot4_u8<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
 /// V_DOT8_I32_I4.
 #[inline(always)]
 pub fn dot8_i4<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
-    // At the top of bytes, fields are sixteen times as large, and their products 256 times.
-    let odd = w(0xf0f0_f0f0);
-    let sum = bytes_i(a.shl(w(4)) & odd, b.shl(w(4)) & odd) + bytes_i(a & odd, b & odd);
-    int::add_i32(sum.sar(w(8)), c, clamp)
+    // The first factor at the top of 16 bits is 4,096 times as large, the second at the top of a byte 16 times.
+    let term = |a: W, b: W| (a & w(0xf000_f000)).dot_i16((b & w(0x00f0_00f0)).sext_even_bytes());
+    let sum = term(a.shl(w(12)), b.shl(w(4)))
+        + term(a.shl(w(8)), b)
+        + term(a.shl(w(4)), b.shr(w(4)))
+        + term(a, b.shr(w(8)));
+    int::add_i32(sum.sar(w(16)), c, clamp)
 }
 /// V_DOT8_U32_U4.
 #[inline(always)]

@@ -124,8 +124,13 @@ fn log<W: Word>(a: W, r: W, [infinity, none, zero]: [u32; 3]) -> W {
 /// V_LOG_F32.
 #[inline(always)]
 pub fn log_f32<W: Word>(a: W) -> W {
-    let x = single::input(a, FLUSH);
-    single::unary(a, log(x, log2(x).d2f(), [0x7f80_0000, 0x7fc0_0000, 0xff80_0000]), FLUSH)
+    let r = log2(a).d2f();
+    // Only numbers above zero that are normal and finite have one of their own, which is neither NaN nor denormal.
+    let others = !(a - w(0x0080_0000)).lt_u(w(0x7f00_0000));
+    W::rarely(others, r, || {
+        let x = single::input(a, FLUSH);
+        single::unary(a, log(x, r, [0x7f80_0000, 0x7fc0_0000, 0xff80_0000]), FLUSH)
+    })
 }
 /// The part of a number of turns that is left without whole ones: -½ to ½. f32 operands are exact here: the reduction
 /// has no error. Infinities become NaNs.

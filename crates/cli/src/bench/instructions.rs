@@ -319,6 +319,8 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
         Role::Vdst if row.enc == Enc::Mfma => {
             range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
         }
+        // Four dwords each reach into the offsets, which only memory instructions need.
+        Role::Vdst if dwords == 4 && row.enc.is_valu() => range('v', 40 + used.copy.unwrap_or(0) * 4, 4),
         Role::Vdst => range('v', 40 + used.copy.filter(|_| dwords <= 2).unwrap_or(0) * 2, dwords),
         Role::Vdata => range('v', 40, if compact { dwords.div_ceil(2) } else { dwords }),
         Role::Src2 if row.enc == Enc::Mfma => {
