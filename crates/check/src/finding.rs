@@ -18,6 +18,10 @@ pub enum Kind {
     Invalidated,
     /// A store that may release is issued before L2 is written back.
     Released,
+    /// A barrier comes before an LDS access is done.
+    Met,
+    /// A function returns before an access is done.
+    Returned,
 }
 
 impl Kind {
@@ -25,7 +29,7 @@ impl Kind {
     pub const fn check(self) -> &'static str {
         match self {
             Kind::TooClose => "hazard",
-            Kind::Invalidated | Kind::Released => "model",
+            Kind::Invalidated | Kind::Released | Kind::Met | Kind::Returned => "model",
             Kind::Used | Kind::Overwritten | Kind::StillRead => "wait",
         }
     }
@@ -39,6 +43,8 @@ impl Kind {
             Kind::TooClose => "wait-states",
             Kind::Invalidated => "invalidated-before-wait",
             Kind::Released => "released-before-wait",
+            Kind::Met => "barrier-before-wait",
+            Kind::Returned => "returned-before-wait",
         }
     }
 }
@@ -90,6 +96,13 @@ impl Finding {
                 "caches are invalidated before a load is done that the wave may wait for others with".into()
             }
             (Kind::Released, _) => "a store that may release is issued before L2 is written back".into(),
+            (Kind::Met, _) => {
+                "a barrier may be passed before an LDS access is done, which other waves meet behind it"
+                    .into()
+            }
+            (Kind::Returned, _) => {
+                "a function returns before an access is done; callers take all of its to be done".into()
+            }
             _ => format!("{regs} {are} used before the load into {them} is done"),
         }
     }

@@ -26,19 +26,25 @@ struct Issued {
     superseded: BTreeSet<Reg>,
 }
 
-/// The instructions issued lately.
+/// The instructions issued lately, each with whether one has come since that holds its result back ([`holds_back`]): paths
+/// on which that is so are kept apart from those on which it is not.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub(crate) struct Recent(BTreeMap<usize, Issued>);
+pub(crate) struct Recent(BTreeMap<(usize, bool), Issued>);
+
+impl Recent {
+    /// Takes in an instruction that was issued on another path.
+    fn add(&mut self, key: (usize, bool), theirs: &Issued) {
+        let join = |mine: &mut Issued| {
+            mine.states = mine.states.min(theirs.states);
+            mine.superseded.retain(|r| theirs.superseded.contains(r));
+        };
+        self.0.entry(key).and_modify(join).or_insert_with(|| theirs.clone());
+    }
+}
 
 impl State for Recent {
     fn join(&mut self, other: &Self) {
-        for (index, theirs) in &other.0 {
-            let join = |mine: &mut Issued| {
-                mine.states = mine.states.min(theirs.states);
-                mine.superseded.retain(|r| theirs.superseded.contains(r));
-            };
-            self.0.entry(*index).and_modify(join).or_insert_with(|| theirs.clone());
-        }
+        other.0.iter().for_each(|(key, theirs)| self.add(*key, theirs));
     }
 
     fn step(&mut self, program: &Program, index: usize, step: &Step) {
@@ -50,21 +56,29 @@ impl State for Recent {
             self.0.clear();
         }
         if is_mfma(step) {
-            let earlier = self.0.iter_mut().filter(|(i, _)| is_mfma(&program.steps[**i]));
+            let earlier = self.0.iter_mut().filter(|((i, _), _)| is_mfma(&program.steps[*i]));
             earlier.for_each(|(_, issued)| issued.superseded.extend(step.info.writes().flat_map(Use::regs)));
         }
-        self.0.insert(index, Issued::default());
+        if holds_back(step, program.target.level()) {
+            let held = |(i, held): &(usize, bool)| !held && is_plain_valu(&program.steps[*i]);
+            let earlier: Vec<_> = self.0.extract_if(.., |key, _| held(key)).collect();
+            earlier.iter().for_each(|((i, _), issued)| self.add((*i, true), issued));
+        }
+        self.0.insert((index, false), Issued::default());
     }
 
     fn found(&self, program: &Program, index: usize) -> Vec<Finding> {
         let step = &program.steps[index];
         let mut found = Vec::new();
-        for (index, issued) in &self.0 {
+        for ((index, held), issued) in &self.0 {
             let (first, states) = (&program.steps[*index], issued.states);
-            let Some(need) = required(first, step, program.target.level(), &issued.superseded) else {
-                continue;
-            };
-            if states < need.states {
+            let level = program.target.level();
+            let need = required(first, step, level, &issued.superseded);
+            let late = held.then(|| arrives_late(first, step, level)).flatten();
+            let most = need.into_iter().chain(late).max_by_key(|n| n.states);
+            let Some(need) = most else { continue };
+            let same = |f: &Finding| f.other == first.at;
+            if states < need.states && !found.iter().any(same) {
                 found.push(Finding {
                     kind: Kind::TooClose,
                     at: step.at,
@@ -106,6 +120,39 @@ fn is_vmem(s: &Step) -> bool {
 
 fn is_mfma(s: &Step) -> bool {
     s.inst.row.enc == Enc::Mfma
+}
+
+/// A VALU instruction that is none of the matrix cores'.
+fn is_plain_valu(s: &Step) -> bool {
+    is_valu(s) && !is_mfma(s) && !moves_accumulator(s)
+}
+
+/// An instruction that holds back what a VALU instruction before it has computed (manual 7.2's processors, as LLVM's hazard
+/// recognizer has it): V_ACCVGPR_READ and V_ACCVGPR_WRITE of gfx908, double-precision matrices of gfx90a.
+fn holds_back(s: &Step, level: Level) -> bool {
+    match level {
+        Level::Gfx908 => matches!(s.inst.row.op, Op::v_accvgpr_read_b32 | Op::v_accvgpr_write_b32),
+        Level::Gfx90a => is_double(s),
+        _ => false,
+    }
+}
+
+/// What a memory instruction needs that reads a VALU result which was held back.
+fn arrives_late(first: &Step, second: &Step, level: Level) -> Option<Need> {
+    if !is_vmem(second) && second.inst.row.enc != Enc::Ds {
+        return None;
+    }
+    let results = first.info.writes().filter(|u| matches!(u.reg, Reg::Vgpr(_)));
+    let regs = shared(results, second.info.reads());
+    let rule = match level {
+        Level::Gfx908 => {
+            "a VALU write of a VGPR, then V_ACCVGPR_READ or V_ACCVGPR_WRITE, then a memory instruction that reads the VGPR"
+        }
+        _ => {
+            "a VALU write of a VGPR, then a double-precision MFMA, then a memory instruction that reads the VGPR"
+        }
+    };
+    (!regs.is_empty()).then_some(Need { states: 2, regs, rule })
 }
 
 fn is_double(s: &Step) -> bool {

@@ -3,15 +3,19 @@
 //! An acquire loads, waits until the load is done, and then invalidates caches: what is invalidated before may be old again
 //! when the load returns. A release of gfx90a writes L2 back, waits until that is done, and then stores. Which accesses are
 //! meant to be atomic the code does not say; loads past the caches and atomics that return a value are taken for it.
+//!
+//! At a barrier, accesses to LDS must be done, which is what a release of work-group scope asks for; vector memory needs no
+//! wait, for waves of a work-group share L1. Functions return when all they have begun is done: their callers do not wait
+//! for it (AMDGPU guide, calling convention).
 
 use crate::finding::{Finding, Kind, Mend};
 use crate::flow::{self, State};
 use crate::program::{Program, Step};
 use std::collections::BTreeMap;
 use wavemill_isa::encoding::bits;
-use wavemill_isa::info::{Counter, Path, WaitCounts};
+use wavemill_isa::info::{Counter, Path, Queue, WaitCounts};
 use wavemill_isa::row::cache;
-use wavemill_isa::{Enc, MemKind};
+use wavemill_isa::{Enc, MemKind, Op};
 
 /// What is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -20,9 +24,20 @@ enum What {
     Load,
     /// L2 is written back.
     WriteBack,
+    /// An access to LDS.
+    Lds,
+    /// Another access to memory.
+    Other,
 }
 
-/// Instructions under way, with how often VM_CNT was raised since.
+impl What {
+    /// The counter that tells when it is done.
+    fn counter(self) -> Counter {
+        if self == What::Lds { Counter::Lgkm } else { Counter::Vm }
+    }
+}
+
+/// Instructions under way, with how often their counter was raised since by what is in order with them.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct UnderWay(BTreeMap<usize, (What, u8)>);
 
@@ -42,14 +57,37 @@ fn stores(step: &Step) -> bool {
     step.info.memory().any(|m| m.kind != MemKind::Load && memory(m.path) && !m.scratch)
 }
 
+impl What {
+    /// What an instruction leaves under way.
+    fn of(step: &Step) -> Option<What> {
+        let raises = |counter| step.info.raises().any(|r| r.counter == counter);
+        let touches = step.info.cache();
+        if may_acquire(step) {
+            Some(What::Load)
+        } else if touches & cache::WB != 0 && touches & cache::L2 != 0 {
+            Some(What::WriteBack)
+        } else if step.info.memory().any(|m| m.path == Path::Lds) && raises(Counter::Lgkm) {
+            Some(What::Lds)
+        } else {
+            raises(Counter::Vm).then_some(What::Other)
+        }
+    }
+}
+
 impl UnderWay {
     /// What must be done before a step, and is not.
-    fn conflicts(&self, step: &Step) -> Option<(Kind, What)> {
+    fn conflicts(step: &Step) -> Option<(Kind, &'static [What])> {
         let touches = step.info.cache();
         if touches & cache::INV != 0 && touches & (cache::L1 | cache::L2) != 0 {
-            return Some((Kind::Invalidated, What::Load));
+            return Some((Kind::Invalidated, &[What::Load]));
         }
-        stores(step).then_some((Kind::Released, What::WriteBack))
+        if step.inst.row.op == Op::s_barrier {
+            return Some((Kind::Met, &[What::Lds]));
+        }
+        if step.returns {
+            return Some((Kind::Returned, &[What::Load, What::WriteBack, What::Lds, What::Other]));
+        }
+        stores(step).then_some((Kind::Released, &[What::WriteBack]))
     }
 }
 
@@ -63,42 +101,46 @@ impl State for UnderWay {
 
     fn step(&mut self, program: &Program, index: usize, step: &Step) {
         let level = program.target.level();
-        if let Some((_, what)) = self.conflicts(step) {
+        if let Some((_, whats)) = Self::conflicts(step) {
             // It is told once.
-            self.0.retain(|_, (w, _)| *w != what);
+            self.0.retain(|_, (w, _)| !whats.contains(w));
         }
-        if let Some(n) = step.info.waits().and_then(|w| w.count(Counter::Vm, level)) {
-            self.0.retain(|_, (_, age)| *age < n);
+        if let Some(waits) = step.info.waits() {
+            let done = |what: What, age: u8| waits.count(what.counter(), level).is_some_and(|n| age >= n);
+            self.0.retain(|_, (what, age)| !done(*what, *age));
         }
         if step.calls {
             self.0.clear();
         }
-        if !step.info.raises().any(|r| r.counter == Counter::Vm) {
-            return;
+        let most = WaitCounts::none(level);
+        for raise in
+            step.info.raises().filter(|r| !matches!(r.queue, Queue::Scalar | Queue::Message | Queue::Gds))
+        {
+            let full = if raise.counter == Counter::Vm { most.vm } else { most.lgkm };
+            let same = self.0.values_mut().filter(|(what, _)| what.counter() == raise.counter);
+            same.for_each(|(_, age)| *age = age.saturating_add(raise.by));
+            self.0.retain(|_, (what, age)| what.counter() != raise.counter || *age < full);
         }
-        let full = WaitCounts::none(level).vm;
-        self.0.values_mut().for_each(|(_, age)| *age += 1);
-        self.0.retain(|_, (_, age)| *age < full);
-        let touches = step.info.cache();
-        if may_acquire(step) {
-            self.0.insert(index, (What::Load, 0));
-        } else if touches & cache::WB != 0 && touches & cache::L2 != 0 {
-            self.0.insert(index, (What::WriteBack, 0));
+        if let Some(what) = What::of(step) {
+            self.0.insert(index, (what, 0));
         }
     }
 
     fn found(&self, program: &Program, index: usize) -> Vec<Finding> {
         let step = &program.steps[index];
-        let Some((kind, wanted)) = self.conflicts(step) else { return Vec::new() };
-        let level = program.target.level();
-        let early = self.0.iter().filter(|(_, (what, _))| *what == wanted);
-        let finding = |(origin, (_, age)): (&usize, &(What, u8))| Finding {
+        let Some((kind, wanted)) = Self::conflicts(step) else { return Vec::new() };
+        let none = WaitCounts::none(program.target.level());
+        let early = self.0.iter().filter(|(_, (what, _))| wanted.contains(what));
+        let finding = |(origin, (what, age)): (&usize, &(What, u8))| Finding {
             kind,
             at: step.at,
             other: program.steps[*origin].at,
             regs: Vec::new(),
             states: None,
-            mend: Mend::Wait(WaitCounts { vm: *age, ..WaitCounts::none(level) }),
+            mend: Mend::Wait(match what.counter() {
+                Counter::Lgkm => WaitCounts { lgkm: *age, ..none },
+                _ => WaitCounts { vm: *age, ..none },
+            }),
         };
         early.map(finding).collect()
     }

@@ -16,6 +16,8 @@ pub struct Step {
     pub next: Vec<usize>,
     /// It calls a function: what follows, follows its return.
     pub calls: bool,
+    /// It returns from a function to somebody who is not seen.
+    pub returns: bool,
 }
 
 impl Step {
@@ -107,7 +109,8 @@ impl Program {
             .into_iter()
             .map(|(at, (inst, info, next, calls))| {
                 let next = next.iter().filter_map(|n| index.get(n).copied()).collect();
-                Step { at, inst, info, next, calls }
+                let returns = info.flow() == Flow::Jump && is_return(&inst);
+                Step { at, inst, info, next, calls, returns }
             })
             .collect();
         let entries = entries.iter().filter_map(|e| index.get(e).copied()).collect();

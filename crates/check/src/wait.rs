@@ -5,8 +5,9 @@
 //! order, so that what has an age of n is done when the counter is at most n; scalar loads finish in any order, and only
 //! a counter of 0 helps. On several paths, the youngest counts.
 //!
-//! FLAT instructions raise two counters, and which of them says that the data is there depends on the address. Either is
-//! taken for an answer here: code that knows its address space waits for one.
+//! FLAT instructions raise two counters, and which of them says that the data is there depends on the address. VM_CNT is what
+//! is asked for here: code that knows the address to be in LDS would use DS, and code that knows it to be in memory waits for VM_CNT
+//! alone.
 
 use crate::finding::{Finding, Kind, Mend};
 use crate::flow::{self, State};
@@ -170,7 +171,9 @@ impl State for Outstanding {
                     *age = age.saturating_add(raise.by);
                 }
             }
-            ages[counter] = Some((queue, 0));
+            if raise.queue != Queue::Flat || raise.counter == Counter::Vm {
+                ages[counter] = Some((queue, 0));
+            }
         }
         // A counter that is full holds instructions back: what it can no longer count is done.
         self.0.retain(|_, p| {

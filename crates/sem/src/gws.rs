@@ -34,6 +34,14 @@ impl Request {
     }
 }
 
+/// The resource that an instruction names: six bits each of M0 and of its offset, added.
+pub const fn resource(m0: u32, offset: u32) -> u32 {
+    (m0 >> 16).wrapping_add(offset & 0xff) % RESOURCES as u32
+}
+
+/// Resources of a GPU.
+pub const RESOURCES: usize = 64;
+
 /// What a waiting wave remembers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ticket {

@@ -84,12 +84,12 @@ impl Drop for Lds {
 /// sync. Both keep their contents from one dispatch to the next.
 pub struct Global {
     memory: OnceLock<Lds>,
-    sync: Mutex<[gws::Resource; 64]>,
+    sync: Mutex<[gws::Resource; gws::RESOURCES]>,
 }
 
 impl Default for Global {
     fn default() -> Global {
-        Global { memory: OnceLock::new(), sync: Mutex::new([gws::Resource::default(); 64]) }
+        Global { memory: OnceLock::new(), sync: Mutex::new([gws::Resource::default(); gws::RESOURCES]) }
     }
 }
 
@@ -102,9 +102,9 @@ impl Global {
         self.memory.get_or_init(|| Lds::new(Self::GDS_BYTES))
     }
 
-    /// Works on one of the 64 resources of global wave sync.
+    /// Works on one of the resources of global wave sync.
     pub(crate) fn sync<R>(&self, id: u32, f: impl FnOnce(&mut gws::Resource) -> R) -> R {
-        f(&mut self.sync.lock().unwrap_or_else(PoisonError::into_inner)[id as usize % 64])
+        f(&mut self.sync.lock().unwrap_or_else(PoisonError::into_inner)[id as usize % gws::RESOURCES])
     }
 }
 

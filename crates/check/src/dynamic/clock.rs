@@ -34,6 +34,8 @@ pub struct Known {
     pub visible: Arc<Far>,
     /// Waves of dispatches that had ended when this one began.
     pub past: Past,
+    /// A wave of the work-group had loaded through L1, and not invalidated it since, when they met at their last barrier.
+    pub cached: bool,
 }
 
 fn join_all(to: &mut [u32], from: &[u32]) {
@@ -64,6 +66,7 @@ impl Known {
         join_all(&mut self.memory, &other.memory);
         join_far(&mut self.far, &other.far);
         join_far(&mut self.visible, &other.visible);
+        self.cached |= other.cached;
     }
 
     /// What a wave of another work-group knew.
@@ -137,6 +140,8 @@ pub struct Clock {
     lds: VecDeque<u32>,
     /// LGKM_CNT also counts what comes back in any order.
     mixed: bool,
+    /// It has loaded through L1 since it invalidated that.
+    cached: bool,
 }
 
 impl Clock {
@@ -150,6 +155,7 @@ impl Clock {
             vector: VecDeque::new(),
             lds: VecDeque::new(),
             mixed: false,
+            cached: false,
         }
     }
 
@@ -206,6 +212,7 @@ impl Clock {
         let own = self.index();
         known.lds[own] = self.lds_done();
         known.memory[own] = self.now;
+        known.cached = self.cached;
         known
     }
 
@@ -241,11 +248,29 @@ impl Clock {
 
     /// What all waves of the work-group know behind a barrier.
     pub fn join(&mut self, all: &Known) {
-        Arc::make_mut(&mut self.known).join(all);
+        let known = Arc::make_mut(&mut self.known);
+        known.join(all);
+        known.cached = all.cached;
+    }
+
+    /// Whether the work-group may have left something in L1.
+    pub fn has_cached(&self) -> bool {
+        self.cached || self.known.cached
+    }
+
+    /// A load through L1.
+    pub fn loaded(&mut self) {
+        self.cached = true;
     }
 
     /// L1 forgets what it has: loads see what is known.
     pub fn invalidate(&mut self) {
+        self.cached = false;
+        self.see_all();
+    }
+
+    /// L1 has nothing old, whoever it was that invalidated it.
+    pub fn see_all(&mut self) {
         if !Arc::ptr_eq(&self.known.visible, &self.known.far) {
             let known = Arc::make_mut(&mut self.known);
             known.visible = known.far.clone();

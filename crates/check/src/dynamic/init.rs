@@ -8,7 +8,7 @@ use super::book::{Key, Who};
 use super::cells::Cells;
 use super::pool::Pool;
 use super::recorded::Recorded;
-use super::registers::{Origin, Registers};
+use super::registers::{Origin, Registers, dword};
 use super::results::{Results, told};
 use super::scene::Executed;
 use super::set::Check;
@@ -270,17 +270,20 @@ impl Group {
         let recorded = self.recorded(cx, wave, at, inst);
         let registers = self.registers(wave);
         let Some(recorded) = recorded else { return };
-        // Lanes that have nothing undefined make nothing undefined.
-        let scalar = |src: Src, n: u16| !matches!(src, Src::Vgpr(_)) && registers.touches(src, n, 0);
-        let all = inst.modifiers.dpp.is_some() || (0..3).any(|i| scalar(src[i], dwords(i)));
-        let own = (0..3).fold(0, |set, i| set | registers.lanes(src[i], dwords(i)));
+        // Lanes that have nothing undefined make nothing undefined, and neither does what is not read.
+        let parts = || (0..3).flat_map(|i| (0..dwords(i)).map(move |n| (i, n)));
+        let read = || parts().filter(|(i, n)| recorded.reads(*i, *n)).map(|(i, n)| dword(src[i], n));
+        let scalar = |src: Src| !matches!(src, Src::Vgpr(_)) && registers.touches(src, 1, 0);
+        let all = inst.modifiers.dpp.is_some() || read().any(scalar);
+        let own = read().fold(0, |set, src| set | registers.lanes(src, 1));
         let merged = if inst.merge.is_some() { registers.lanes(Src::Vgpr(dst), 1) } else { 0 };
         let carry = Bits {
             value: wave.sgpr64(inst.carry.into()),
             undefined: u64::from(registers.scalar(inst.carry.into()))
                 | u64::from(registers.scalar(u32::from(inst.carry) + 1)) << 32,
         };
-        let some = if all { !0 } else { own | merged | carry.undefined };
+        let carried = if reads_mask { carry.undefined } else { 0 };
+        let some = if all { !0 } else { own | merged | carried };
         for r in 0..u16::from(inst.dst_dwords) {
             registers.clear(dst + r, exec & !some);
         }

@@ -1,6 +1,7 @@
 //! Accesses that nothing puts in order: two waves, one place, at least one of them writes.
 //!
-//! Order comes from barriers and from flags: places that are read and written as one, polled, or read past the caches. Which
+//! Order comes from barriers, from global wave sync and the global data share, and from flags: places that are read and
+//! written as one, polled, or read past the caches. Which
 //! places are flags shows while the kernel runs, so that conflicts are kept until its end. Lanes of a wave run in step and do
 //! not race.
 
@@ -15,12 +16,14 @@ use super::set::Check;
 use super::shadow::{Conflict, DWORDS, How, Line, Mark, Order};
 use super::watch::{Context, GroupWatch, Watch};
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use wavemill_device::memory::Use;
+use wavemill_isa::encoding::bits;
 use wavemill_isa::info::{Path, WaitCounts};
 use wavemill_isa::row::MemKind;
+use wavemill_sem::gws::{self, Request};
 use wavemill_sem::state::lanes;
 use wavemill_wave::observe::{Access, Kind, Space};
 use wavemill_wave::{Wave, WaveId};
@@ -31,6 +34,10 @@ const PAGE: u64 = 16;
 const SHARDS: usize = 64;
 /// Places that a conflict is remembered at.
 const PLACES: usize = 64;
+/// Where the global data share and the resources of global wave sync are in the shadow: no memory is there. Both are for
+/// waves to talk through.
+const GDS: u64 = 1 << 62;
+const GWS: u64 = GDS + (1 << 32);
 
 type Pages = Numbered<Box<[Line]>>;
 
@@ -64,11 +71,14 @@ pub struct Shared(Mutex<Weak<Memory>>);
 struct Memory {
     shards: [Mutex<Pages>; SHARDS],
     register: Register,
+    /// Work-groups that have come to a resource of global wave sync and may have left something in L1.
+    cached: Mutex<BTreeSet<(u64, u32)>>,
 }
 
 impl Default for Memory {
     fn default() -> Memory {
-        Memory { shards: std::array::from_fn(|_| Mutex::default()), register: Register::default() }
+        let shards = std::array::from_fn(|_| Mutex::default());
+        Memory { shards, register: Register::default(), cached: Mutex::default() }
     }
 }
 
@@ -85,6 +95,39 @@ impl Memory {
     fn acquire(&self, clock: &mut Clock, line: u64, dwords: u64) {
         if let Some(page) = lock(self.shard(line / PAGE)).get(&(line / PAGE)) {
             page[(line % PAGE) as usize].acquire(clock, dwords);
+        }
+    }
+
+    /// A wave does something to a place that is nothing but a flag, in a chain with those who have done so before.
+    fn hand_on(&self, clock: &mut Clock, place: u64, step: u32) {
+        let line = place / 4 / DWORDS;
+        let own =
+            Mark { dwords: 1 << (place / 4 % DWORDS), wave: clock.wave, stamp: clock.now, step, bytes: 15 };
+        let how = How { writes: true, reads: false, atomic: true, through_l1: false, polls: false };
+        let mut pages = lock(self.shard(line / PAGE));
+        let page = pages.entry(line / PAGE).or_insert_with(|| lines(!0));
+        page[(line % PAGE) as usize].access(clock, own, how, Order::Memory, |_| {});
+    }
+
+    /// A wave comes to where it will meet others.
+    fn come(&self, clock: &mut Clock, place: u64, step: u32) {
+        let group = (place, clock.known.base);
+        let mut cached = lock(&self.cached);
+        if clock.has_cached() {
+            cached.insert(group);
+        } else {
+            cached.remove(&group);
+        }
+        drop(cached);
+        self.hand_on(clock, place, step);
+    }
+
+    /// It goes on. If all have invalidated L1 before they came and loaded nothing since, there is nothing old in any of them:
+    /// so ROCm's barrier across the grid has it, which does not invalidate behind it.
+    fn meet(&self, clock: &mut Clock, place: u64) {
+        self.acquire(clock, place / 4 / DWORDS, 1 << (place / 4 % DWORDS));
+        if lock(&self.cached).range((place, 0)..(place + 1, 0)).next().is_none() {
+            clock.see_all();
         }
     }
 
@@ -242,6 +285,7 @@ impl Watch for Race {
             arrived: None,
             joined: None,
             read: vec![None; waves as usize],
+            waits: vec![false; waves as usize],
             batches: Vec::new(),
         })
     }
@@ -278,13 +322,15 @@ struct Group {
     joined: Option<Known>,
     /// Each wave's last read: the instruction and the first address.
     read: Vec<Option<(u32, u64)>>,
+    /// Waves that have come to global wave sync and not gone on yet.
+    waits: Vec<bool>,
     /// Accesses of the instruction at hand.
     batches: Vec<Batch>,
 }
 
 /// The bytes of dwords that an access touches.
-fn dwords(access: &Access) -> impl Iterator<Item = (u64, u8)> + use<> {
-    let (start, end) = (access.address, access.address + u64::from(access.bytes));
+fn dwords(start: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
+    let end = start + u64::from(bytes);
     (start / 4..end.div_ceil(4)).map(move |dword| {
         let (from, to) = ((dword * 4).max(start) - dword * 4, (dword * 4 + 4).min(end) - dword * 4);
         (dword, ((1u8 << to) - 1) & !((1u8 << from) - 1))
@@ -379,19 +425,49 @@ impl Group {
 
 /// A page of lines that nobody has accessed. What the machine and the host talk through is nothing but flags.
 fn page(cx: &Context<'_>, line: u64) -> Box<[Line]> {
-    let usage = cx.scene.memory.find(line * DWORDS * 4).map(|a| a.usage);
-    let flags = if usage == Some(Use::Queue) { !0 } else { 0 };
+    let address = line * DWORDS * 4;
+    let talk = address >= GDS || cx.scene.memory.find(address).is_some_and(|a| a.usage == Use::Queue);
+    lines(if talk { !0 } else { 0 })
+}
+
+fn lines(flags: u64) -> Box<[Line]> {
     vec![Line::new(flags); PAGE as usize].into_boxed_slice()
 }
 
+/// What an instruction asks of a resource of global wave sync, and the place of that.
+fn meeting(wave: &Wave, at: &Executed) -> Option<(u64, Request)> {
+    let request = Request::of(at.step.inst.row.op)?;
+    let resource = gws::resource(wave.m0(), bits::DS_OFFSET.get(at.step.inst.bits));
+    Some((GWS + 4 * u64::from(resource), request))
+}
+
 impl GroupWatch for Group {
-    fn before(&mut self, _: &Context<'_>, _: &Wave, at: &Executed) {
+    fn before(&mut self, _: &Context<'_>, wave: &Wave, at: &Executed) {
+        // A wave that waits comes again and again.
+        let waits = std::mem::replace(&mut self.waits[wave.id.wave as usize], false);
+        if let Some((place, request)) = meeting(wave, at) {
+            self.waits[wave.id.wave as usize] = true;
+            if request != Request::P && !waits {
+                self.memory.come(&mut self.clocks[wave.id.wave as usize], place, at.index);
+            }
+            return;
+        }
         if at.step.info.memory().any(|m| m.kind != MemKind::Load && m.path != Path::Lds) {
             flight::begin();
         }
     }
 
     fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
+        if let Some((place, request)) = meeting(wave, at) {
+            self.waits[wave.id.wave as usize] = false;
+            let clock = &mut self.clocks[wave.id.wave as usize];
+            match request {
+                Request::Barrier => self.memory.meet(clock, place),
+                Request::P => self.memory.acquire(clock, place / 4 / DWORDS, 1 << (place / 4 % DWORDS)),
+                Request::Init | Request::V | Request::Bulk | Request::ReleaseAll => {}
+            }
+            return;
+        }
         let Some(first) = accesses.first() else { return flight::end() };
         let waits = self.polls(wave.id, at, first);
         let clock = &mut self.clocks[wave.id.wave as usize];
@@ -419,11 +495,15 @@ impl GroupWatch for Group {
             let order = match access.space {
                 Space::Lds => Order::Lds,
                 Space::Global | Space::Scalar if self.scratch.contains(&access.address) => continue,
-                Space::Global | Space::Scalar => Order::Memory,
-                Space::Gds | Space::Scratch | Space::Code => continue,
+                Space::Global | Space::Scalar | Space::Gds => Order::Memory,
+                Space::Scratch | Space::Code => continue,
             };
+            if how.through_l1 && !how.writes && access.space == Space::Global {
+                self.clocks[wave.id.wave as usize].loaded();
+            }
             let own = access.lane.map_or(0, |l| 1 << l);
-            for (dword, bytes) in dwords(access) {
+            let base = if access.space == Space::Gds { GDS } else { 0 };
+            for (dword, bytes) in dwords(base + access.address, access.bytes) {
                 let line = dword / DWORDS;
                 let same = |b: &&mut Batch| b.line == line && b.order == order && b.how == how;
                 let batch = match batches.iter_mut().rev().find(same) {

@@ -17,6 +17,8 @@ pub struct Recorded {
     mask: Option<Value>,
     /// What becomes of each source, if anything does: both halves.
     changes: [Option<(Program, Value, Value)>; 3],
+    /// Which dwords of each source have a part in that.
+    reads: [[bool; 2]; 3],
     /// What becomes of the destination's other bits.
     merge: Option<(Program, Value)>,
 }
@@ -42,7 +44,20 @@ impl Recorded {
             (program, merged.0)
         });
         let changes = std::array::from_fn(change);
-        Some(Recorded { mode, program, value: results.value, mask: results.mask, changes, merge })
+        let (value, mask) = (results.value, results.mask);
+        let mut recorded = Recorded { mode, program, value, mask, changes, reads: [[true; 2]; 3], merge };
+        recorded.reads = std::array::from_fn(|i| {
+            [0, 32].map(|dword| {
+                let raw = Bits { value: 0, undefined: 0xffff_ffff << dword };
+                recorded.source(i, raw).undefined != 0
+            })
+        });
+        Some(recorded)
+    }
+
+    /// Whether a dword of a source matters: op_sel may leave one out.
+    pub fn reads(&self, i: usize, dword: u16) -> bool {
+        self.reads[i][usize::from(dword) & 1]
     }
 
     /// Whether it was written down in this mode.

@@ -18,6 +18,15 @@ pub enum Origin {
     Private(u64),
 }
 
+/// A dword of a source.
+pub fn dword(src: Src, n: u16) -> Src {
+    match src {
+        Src::Vgpr(r) => Src::Vgpr(r + n),
+        Src::Sgpr(code) => Src::Sgpr(code + n as u8),
+        Src::Special(_) | Src::Const(_) | Src::None => src,
+    }
+}
+
 /// The undefined bits of a wave's registers.
 #[derive(Default)]
 pub struct Registers {

@@ -68,8 +68,8 @@ impl Scene {
         }
         let mut program = self.program.write().unwrap_or_else(PoisonError::into_inner);
         // Whoever follows the path taken sees what functions do.
-        let step =
-            Step { at: pc, inst: *inst, info: inst.info(&self.target), next: Vec::new(), calls: false };
+        let info = inst.info(&self.target);
+        let step = Step { at: pc, inst: *inst, info, next: Vec::new(), calls: false, returns: false };
         let found = Arc::new(Executed { index: program.steps.len() as u32, step: step.clone() });
         program.steps.push(step);
         known.insert(pc, found.clone());

@@ -52,6 +52,12 @@ const PAIRS: &[(Kind, &str, &str)] = &[
          s_cbranch_scc1 loop",
     ),
     (Kind::Used, GFX7, "flat_load_dword v0, v[2:3]\n+s_waitcnt vmcnt(0) lgkmcnt(0)\n!v_add_f32 v1, v0, v0"),
+    // Scalar loads are waited for with LGKM_CNT, too; it says nothing about memory.
+    (
+        Kind::Used,
+        GFX7,
+        "flat_load_dword v0, v[2:3]\ns_waitcnt lgkmcnt(0)\n+s_waitcnt vmcnt(0)\n!v_add_f32 v1, v0, v0",
+    ),
     (Kind::Used, GFX9, "global_load_dwordx4 v[0:3], v[4:5], off\n+s_waitcnt vmcnt(0)\n!v_mov_b32 v6, v3"),
     (Kind::Used, GFX9, "global_atomic_add v0, v[4:5], v6, off glc\n+s_waitcnt vmcnt(0)\n!v_mov_b32 v6, v0"),
     (
@@ -120,6 +126,20 @@ const PAIRS: &[(Kind, &str, &str)] = &[
         "flat_atomic_add v0, v[4:5], v6 glc\n+s_waitcnt vmcnt(0) lgkmcnt(0)\n!buffer_wbinvl1_vol\ns_waitcnt vmcnt(0) lgkmcnt(0)",
     ),
     (Kind::Released, "gfx90a", "buffer_wbl2\n+s_waitcnt vmcnt(0)\n!global_store_dword v[4:5], v6, off"),
+    (Kind::Met, ALL, "s_mov_b32 m0, -1\nds_write_b32 v0, v1\n+s_waitcnt lgkmcnt(0)\n!s_barrier"),
+    // A scalar load comes back in any order: a count of one is no help.
+    (
+        Kind::Met,
+        ALL,
+        "s_mov_b32 m0, -1\nds_write_b32 v0, v1\ns_load_dword s0, s[4:5], 0x0\ns_waitcnt lgkmcnt(1)\n\
+         +s_waitcnt lgkmcnt(0)\n!s_barrier",
+    ),
+    (
+        Kind::Returned,
+        GFX7,
+        "flat_store_dword v[4:5], v6\n+s_waitcnt vmcnt(0) lgkmcnt(0)\n!s_setpc_b64 s[30:31]",
+    ),
+    (Kind::Returned, GFX9, "global_load_dword v40, v[4:5], off\n+s_waitcnt vmcnt(0)\n!s_setpc_b64 s[30:31]"),
     // Matrix instructions.
     (
         Kind::TooClose,
@@ -148,6 +168,19 @@ const PAIRS: &[(Kind, &str, &str)] = &[
         "gfx90a",
         "v_mfma_f64_16x16x4f64 v[0:7], v[20:21], v[22:23], v[0:7]\ns_nop 7\ns_nop 7\ns_nop 0\n+s_nop 0\n\
          !global_store_dwordx2 v[24:25], v[2:3], off",
+    ),
+    // Of three instructions, the one between holds back the result of the first.
+    (
+        Kind::TooClose,
+        "gfx908",
+        "v_mov_b32 v4, 1\nv_accvgpr_write_b32 a9, v7\n+s_nop 0\n!global_store_dword v[2:3], v4, off",
+    ),
+    (Kind::TooClose, "gfx908", "v_mov_b32 v2, 1\nv_accvgpr_read_b32 v8, a7\n+s_nop 0\n!ds_write_b32 v2, v4"),
+    (
+        Kind::TooClose,
+        "gfx90a",
+        "v_mov_b32 v2, 1\nv_mfma_f64_4x4x4f64 v[30:31], v[20:21], v[22:23], v[30:31]\n+s_nop 0\n\
+         !global_load_dword v40, v2, s[4:5]",
     ),
     (Kind::TooClose, "gfx90a", "v_dot2_f32_f16 v0, v1, v2, v3\ns_nop 1\n+s_nop 0\n!v_add_f32 v4, v0, v0"),
 ];

@@ -5,14 +5,6 @@ use wavemill_check::Program;
 use wavemill_isa::Flow;
 use wavemill_isa::info::{Counter, Queue, Reg, WaitCounts};
 
-/// What came of walks past a wait.
-pub struct Walked {
-    /// The address of a step that uses a register too early, if there is one.
-    pub early: Option<u64>,
-    /// Whenever a walk came there, the wait as it was had nothing to wait for that it does not wait for now.
-    pub idle: bool,
-}
-
 /// An operation under way.
 #[derive(Clone)]
 struct Operation {
@@ -28,10 +20,9 @@ struct Operation {
 const PATHS: u32 = 24;
 const STEPS: usize = 3_000;
 
-/// Walks paths that pass `through`, where `was` was waited for before.
-pub fn walk(program: &Program, through: u64, was: WaitCounts) -> Walked {
+/// Walks paths that pass `through`: the address of a step that uses a register too early, if there is one.
+pub fn walk(program: &Program, through: u64) -> Option<u64> {
     let mut random = through | 1;
-    let mut idle = true;
     let level = program.target.level();
     let wait = |under_way: &mut Vec<Operation>, waits: WaitCounts| {
         for counter in Counter::ALL {
@@ -49,15 +40,10 @@ pub fn walk(program: &Program, through: u64, was: WaitCounts) -> Walked {
             passed |= step.at == through;
             let touched: Vec<Reg> = step.info.reads().flat_map(|u| u.regs()).collect();
             if passed && under_way.iter().any(|o| o.loads.iter().any(|r| touched.contains(r))) {
-                return Walked { early: Some(step.at), idle: false };
+                return Some(step.at);
             }
-            let mut before = under_way.clone();
             if let Some(waits) = step.info.waits() {
                 wait(&mut under_way, waits);
-            }
-            if step.at == through {
-                wait(&mut before, was);
-                idle &= before.len() >= under_way.len();
             }
             if step.info.flow() == Flow::Call {
                 under_way.clear();
@@ -91,7 +77,7 @@ pub fn walk(program: &Program, through: u64, was: WaitCounts) -> Walked {
             }
         }
     }
-    Walked { early: None, idle }
+    None
 }
 
 /// The counter is at most `n` now: what must be done for that to be so, is done.

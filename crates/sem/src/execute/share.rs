@@ -4,6 +4,7 @@ use super::lanemove;
 use crate::address::{self, Addressing, Window};
 use crate::atomic::{Atomic, Rmw, Unit};
 use crate::bus::{At, Bus, Fault, FaultKind, Faults, Kind, Space};
+use crate::gws;
 use crate::inst::Inst;
 use crate::lanemove::{first_lane, permute_lane, swizzle_source};
 use crate::memory::Access;
@@ -319,8 +320,7 @@ pub fn synchronize<B: Bus>(sync: Sync, inst: &Inst, state: &mut B) -> Result<boo
     let exec = state.exec();
     match sync {
         Sync::Gws(request) => {
-            // Six bits each of M0 and the instruction name the resource.
-            let id = (state.m0() >> 16).wrapping_add(offset as u32 & 0xff);
+            let id = gws::resource(state.m0(), offset.into());
             let datum = state.lane(inst.src[1], 0, first_lane(exec));
             Ok(state.sync(id, request, datum))
         }
