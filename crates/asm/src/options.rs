@@ -56,8 +56,9 @@ pub struct Options {
     pub fatal_warnings: bool,
     /// Alternate macro syntax from the start.
     pub altmacro: bool,
-    /// Keys of `.amd_kernel_code_t` that LLVM reads and forgets count, as the ROCm code object format has them.
-    pub old_keys: bool,
+    /// What the documents have and LLVM does not is taken: keys of `.amd_kernel_code_t` that it reads and forgets (ROCm's code
+    /// object format), `nv` (CLRX's SMEM encodings, MI200 manual 8.1 and 10.1), `lds_direct` on gfx90a (manual 11.3.1).
+    pub documented: bool,
     /// Warnings about what assembles and does not work, which LLVM does not have.
     pub advice: bool,
     /// A line table of the source itself (`-g`), for objects whose source brings none along.
@@ -80,7 +81,7 @@ impl Options {
             no_warn: false,
             fatal_warnings: false,
             altmacro: false,
-            old_keys: false,
+            documented: false,
             advice: false,
             debug_lines: false,
         }

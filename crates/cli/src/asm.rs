@@ -140,7 +140,7 @@ fn options(args: &Asm, text: &[u8]) -> Result<Options, String> {
     target.sramecc = id.sramecc.request();
     let mut options = Options::new(target);
     options.triple = stated::triple(&id);
-    options.old_keys = true;
+    options.documented = true;
     options.advice = true;
     options.os = match id.os() {
         target_id::Os::Hsa => Os::AmdHsa,

@@ -57,12 +57,12 @@ pub fn assemble(
     }
     let mut options = Options::new(target);
     options.triple = triple;
-    options.old_keys = true;
+    options.documented = true;
     options.advice = true;
     options.os = os;
     options.output = OutputType::Obj;
-    // Faults have lines, too.
-    options.debug_lines = true;
+    // Faults have lines, too; for other runtimes than HSA, relocations of the table have no addends and cannot be linked.
+    options.debug_lines = options.os == Os::AmdHsa;
     options.include_paths.extend(Path::new(name).parent().map(Path::to_path_buf));
     options.confine = confine.map(Path::to_path_buf);
     let output = assemble_text(&options, name, text);

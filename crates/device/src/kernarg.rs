@@ -293,10 +293,12 @@ fn local(block: &mut Block, bytes: u32, align: u32, index: usize) -> Result<u32,
     }
 }
 
-/// Without metadata: each argument at the next multiple of its size, as C would lay out a structure.
+/// Without metadata: each argument at the next multiple of its size, as C would lay out a structure; that structure begins at
+/// the first argument, wherever it is.
 fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result<(), ArgumentError> {
     let room = block.bytes.len();
-    let mut at = kernel.first_argument as usize;
+    let first = kernel.first_argument as usize;
+    let mut at = first;
     for (i, value) in values.iter().enumerate() {
         let bytes = match value {
             Value::Pointer(p) => p.to_le_bytes().to_vec(),
@@ -304,7 +306,7 @@ fn place_by_rule(kernel: &Kernel, values: &[Value], block: &mut Block) -> Result
             Value::Local(n) => local(block, *n, 16, i)?.to_le_bytes().to_vec(),
             Value::Object(_, p) => p.to_le_bytes().to_vec(),
         };
-        at = at.next_multiple_of(bytes.len().next_power_of_two().clamp(1, 16));
+        at = first + (at - first).next_multiple_of(bytes.len().next_power_of_two().clamp(1, 16));
         if at + bytes.len() > room {
             let message = format!(
                 "it would end at byte {}, but kernel {} has {room} bytes of arguments (and no metadata that names them)",

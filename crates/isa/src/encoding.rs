@@ -221,6 +221,8 @@ pub mod bits {
     pub const FLAT_SCC: Field = f(25, 1);
     /// FLAT on GFX7 and GFX8: texture fail enable.
     pub const FLAT_TFE: Field = f(55, 1);
+    /// FLAT family on GFX9 before gfx90a: non-volatile.
+    pub const FLAT_NV: Field = f(55, 1);
     /// FLAT family on gfx90a: data in AccVGPRs.
     pub const FLAT_ACC: Field = f(55, 1);
 

@@ -1,5 +1,6 @@
 //! Which memory instruction does what, as its name tells it; what atomics make of numbers; and which instructions have no model.
 
+use crate::floats::FloatOp;
 use wavemill_isa::Row;
 use wavemill_isa::row::Enc;
 
@@ -20,6 +21,14 @@ pub(crate) enum Action {
     Store { bytes: usize, high: bool },
     /// Changes a number.
     Atomic { name: &'static str, bytes: usize },
+    /// Changes a float, or two.
+    Float { op: FloatOp, bytes: usize },
+    /// Swaps two numbers for two others.
+    Exchange { bytes: usize },
+    /// Adds the number of active lanes to a counter, or takes it off, once for all lanes.
+    Count { up: bool },
+    /// Gives each lane another lane's register: what it sends (or fetches).
+    Permute { fetch: bool },
 }
 
 /// The families that differ in how they say where.
@@ -27,14 +36,19 @@ pub(crate) enum Action {
 pub(crate) enum Family {
     Global,
     Flat,
+    /// Private memory.
+    Scratch,
     /// One place, or two that lie so many bytes apart for each step of an offset.
     Lds {
         pair: Option<usize>,
     },
+    /// A place in LDS for each lane by its number, or one for all, from M0 on; lanes of the wave.
+    Numbered,
     Buffer,
-    /// SMEM and SMRD; through a buffer's description.
+    /// SMEM and SMRD; through a buffer's description. A register's offset counts in bytes, or in units of 64.
     Scalar {
         buffer: bool,
+        unit: usize,
     },
 }
 
@@ -81,6 +95,9 @@ fn action(rest: &'static str) -> Option<Action> {
         return Some(Action::Store { bytes: size(what.trim_end_matches("_d16_hi"))?, high });
     }
     let what = rest.strip_prefix("atomic_")?;
+    if let Some((op, bytes)) = FloatOp::in_memory(what) {
+        return Some(Action::Float { op, bytes });
+    }
     let (name, bytes) = what.strip_suffix("_x2").map_or((what, 4), |name| (name, 8));
     changed(name, 0, 0, 0, bytes).map(|_| Action::Atomic { name, bytes })
 }
@@ -109,8 +126,15 @@ fn lds(rest: &'static str) -> Option<(Family, Action, bool)> {
             let bytes = bits(ty)?;
             Some((step(what.len() > 6, bytes), Action::Store { bytes, high: false }, false))
         }
+        "wrxchg2" | "wrxchg2st64" => {
+            let bytes = bits(ty.strip_prefix("rtn_")?)?;
+            Some((step(what.len() > 7, bytes), Action::Exchange { bytes }, true))
+        }
         name => {
             let (ty, returns) = ty.strip_prefix("rtn_").map_or((ty, false), |ty| (ty, true));
+            if let Some((op, bytes)) = FloatOp::in_lds(name, ty) {
+                return Some((one, Action::Float { op, bytes }, returns));
+            }
             let bytes = bits(ty)?;
             let name = match (name, ty.as_bytes()[0]) {
                 ("min", b'i') => "smin",
@@ -126,6 +150,17 @@ fn lds(rest: &'static str) -> Option<(Family, Action, bool)> {
     }
 }
 
+/// What LDS does with lanes' numbers.
+fn numbered(name: &str) -> Option<Action> {
+    Some(match name {
+        "ds_read_addtid_b32" => Action::Load { bytes: 4, signed: false, half: None },
+        "ds_write_addtid_b32" => Action::Store { bytes: 4, high: false },
+        "ds_append" | "ds_consume" => Action::Count { up: name == "ds_append" },
+        "ds_permute_b32" | "ds_bpermute_b32" => Action::Permute { fetch: name == "ds_bpermute_b32" },
+        _ => return None,
+    })
+}
+
 impl Access {
     /// What a row does; none without a model.
     pub(crate) fn of(row: &'static Row) -> Option<Access> {
@@ -134,16 +169,18 @@ impl Access {
         match row.enc {
             Enc::Global => name.strip_prefix("global_").and_then(action).map(|a| make(Family::Global, a)),
             Enc::Flat => name.strip_prefix("flat_").and_then(action).map(|a| make(Family::Flat, a)),
+            Enc::Scratch => name.strip_prefix("scratch_").and_then(action).map(|a| make(Family::Scratch, a)),
             Enc::Mubuf => name.strip_prefix("buffer_").and_then(action).map(|a| make(Family::Buffer, a)),
-            Enc::Ds => {
-                let found = name.strip_prefix("ds_").and_then(lds);
-                found.map(|(family, action, returns)| Access { name, family, action, returns })
-            }
+            Enc::Ds => numbered(name).map(|a| make(Family::Numbered, a)).or_else(|| {
+                let (family, action, returns) = name.strip_prefix("ds_").and_then(lds)?;
+                Some(Access { name, family, action, returns })
+            }),
             _ => {
                 let rest = name.strip_prefix("s_").unwrap_or(name);
                 let buffer = rest.starts_with("buffer_");
                 let rest = rest.strip_prefix("buffer_").unwrap_or(rest);
-                action(rest).map(|a| make(Family::Scalar { buffer }, a))
+                let (rest, unit) = rest.strip_prefix("scratch_").map_or((rest, 1), |rest| (rest, 64));
+                action(rest).map(|a| make(Family::Scalar { buffer, unit }, a))
             }
         }
     }
@@ -155,14 +192,25 @@ impl Access {
 
     pub(crate) fn bytes(&self) -> usize {
         match self.action {
-            Action::Load { bytes, .. } | Action::Store { bytes, .. } | Action::Atomic { bytes, .. } => bytes,
+            Action::Load { bytes, .. }
+            | Action::Store { bytes, .. }
+            | Action::Atomic { bytes, .. }
+            | Action::Float { bytes, .. }
+            | Action::Exchange { bytes } => bytes,
+            Action::Count { .. } | Action::Permute { .. } => 4,
         }
+    }
+
+    /// Whether a number is changed as a whole.
+    pub(crate) fn is_atomic(&self) -> bool {
+        matches!(self.action, Action::Atomic { .. } | Action::Float { .. })
     }
 
     /// Dwords of data: what is stored, or the operands of an atomic.
     pub(crate) fn operands(&self) -> usize {
         match self.action {
             Action::Atomic { name, bytes } => bytes / 4 * (1 + takes_two(name) as usize),
+            Action::Float { op, bytes } => bytes / 4 * (1 + op.takes_two() as usize),
             _ => self.bytes().div_ceil(4),
         }
     }
@@ -173,20 +221,21 @@ pub fn excluded(row: &Row) -> Option<&'static str> {
     let name = row.name;
     let has = |parts: &[&str]| parts.iter().any(|p| name.contains(p));
     match row.enc {
-        Enc::Smrd | Enc::Smem | Enc::Ds | Enc::Mubuf | Enc::Flat | Enc::Global => {}
-        _ => return Some("images, typed buffers and private memory have tests of their own"),
+        Enc::Smrd | Enc::Smem | Enc::Ds | Enc::Mubuf | Enc::Flat | Enc::Global | Enc::Scratch => {}
+        _ => {
+            return Some(
+                "images and typed buffers: every format is compared with exact arithmetic elsewhere",
+            );
+        }
     }
     Some(match () {
-        _ if has(&["_format_"]) => "formats have tests of their own",
-        _ if has(&["_f32", "_f64", "_f16", "_fcmpswap", "_fmin", "_fmax"]) => {
-            "float atomics are compared with every kind of float elsewhere"
-        }
+        _ if has(&["_format_"]) => "every format is compared with exact arithmetic elsewhere",
         _ if has(&["wbinv", "wbl2", "invl2", "_dcache_", "probe"]) => "caches: no bytes",
         _ if has(&["memtime", "memrealtime"]) => "clocks",
-        _ if has(&["gws", "_ordered_", "ds_nop", "_append", "_consume"]) => "counters of the whole GPU",
-        _ if has(&["permute", "swizzle"]) => "lanes exchange values: no memory",
-        _ if has(&["_src2_", "addtid", "wrxchg2", "condxchg", "lds_dword", "s_scratch", "_lds_"]) => {
-            "places of their own kind, in the tests of LDS and private memory"
+        _ if has(&["gws", "_ordered_", "ds_nop"]) => "counters of the whole GPU",
+        _ if has(&["swizzle"]) => "patterns of lanes: no memory",
+        _ if has(&["_src2_", "condxchg", "lds_dword", "_lds_"]) => {
+            "places of their own kind, in the tests of LDS"
         }
         _ => return None,
     })

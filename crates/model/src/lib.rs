@@ -15,6 +15,7 @@ pub mod compare;
 mod convert;
 pub mod flags;
 mod float;
+mod floats;
 mod fp;
 mod generate;
 mod int;

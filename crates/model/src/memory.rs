@@ -37,9 +37,33 @@ impl Image {
     }
 }
 
-/// Does one lane's access: `registers` are its data, then its results. Places out of range read as zero.
-fn perform(access: &Access, image: &mut Image, places: &[Place], data: &[u32], out: &mut [u32], ecc: bool) {
+/// What an access looks at beside its operands.
+#[derive(Clone, Copy)]
+struct Setting {
+    /// Registers have ECC.
+    ecc: bool,
+    /// The image is that of LDS.
+    lds: bool,
+    mode: u32,
+    exec: u64,
+}
+
+/// Does one lane's access: `data` are its registers, `out` its results. Places out of range read as zero.
+fn perform(
+    access: &Access,
+    image: &mut Image,
+    places: &[Place],
+    data: &[u32],
+    out: &mut [u32],
+    setting: Setting,
+) {
     let bytes = access.bytes();
+    let ecc = setting.ecc;
+    let operand = |i: usize| {
+        let n = bytes / 4;
+        let word = |w: usize| data.get(i * n + w).map_or(0, |&d| u64::from(d));
+        if n == 1 { word(0) } else { word(0) | word(1) << 32 }
+    };
     match access.action {
         Action::Load { signed, half, .. } if bytes < 4 => {
             let raw = places[0].map_or(0, |at| image.get(at, bytes) as u32);
@@ -68,14 +92,26 @@ fn perform(access: &Access, image: &mut Image, places: &[Place], data: &[u32], o
                 }
             }
         }
-        Action::Atomic { name, .. } => {
-            let operand = |i: usize| {
-                let n = bytes / 4;
-                let word = |w: usize| data.get(i * n + w).map_or(0, |&d| u64::from(d));
-                if n == 1 { word(0) } else { word(0) | word(1) << 32 }
-            };
+        Action::Exchange { .. } => {
+            for ((&word, place), out) in data.iter().zip(places).zip(out) {
+                if let Some(at) = *place {
+                    *out = image.get(at, 4) as u32;
+                    image.set(at, 4, u64::from(word));
+                }
+            }
+        }
+        // These concern all lanes at once.
+        Action::Count { .. } | Action::Permute { .. } => {}
+        Action::Atomic { .. } | Action::Float { .. } => {
             let old = places[0].map_or(0, |at| image.get(at, bytes));
-            if let (Some(at), Some(new)) = (places[0], changed(name, old, operand(0), operand(1), bytes)) {
+            let new = match access.action {
+                Action::Atomic { name, .. } => changed(name, old, operand(0), operand(1), bytes),
+                Action::Float { op, .. } => {
+                    Some(op.changed(old, operand(0), operand(1), setting.lds, setting.mode))
+                }
+                _ => None,
+            };
+            if let (Some(at), Some(new)) = (places[0], new) {
                 image.set(at, bytes, new);
             }
             for (i, word) in out.iter_mut().enumerate() {
@@ -91,7 +127,7 @@ pub fn compare(cpu: &str, seed: u64, runs: usize, pick: &dyn Fn(&str) -> bool) -
     // SRAM ECC is a matter of the board.
     let benches = [Some(false), Some(true)].map(|ecc| Bench::with(cpu, |t| t.sramecc = ecc));
     let level = benches[0].target.level();
-    let encs = [Enc::Smrd, Enc::Smem, Enc::Ds, Enc::Mubuf, Enc::Flat, Enc::Global];
+    let encs = [Enc::Smrd, Enc::Smem, Enc::Ds, Enc::Mubuf, Enc::Flat, Enc::Global, Enc::Scratch];
     let rows = ROWS.iter().filter(|r| encs.contains(&r.enc) && r.opcode_at(level).is_some() && pick(r.name));
     for (index, row) in rows.enumerate() {
         if excluded(row).is_some() {
@@ -124,12 +160,13 @@ fn one(r: &mut Random, access: &Access, bench: &Bench, run: usize) -> Result<u64
     // Beside what is accessed lies room for places that range checks of GFX6 and GFX7 let through.
     let mut backing: Vec<u64> = (0..BYTES / 8 + 256).map(|_| r.next()).collect();
     let base = backing.as_mut_ptr() as u64;
-    let in_lds = matches!(access.family, Family::Lds { .. });
+    let in_lds = matches!(access.family, Family::Lds { .. } | Family::Numbered);
     let plan = Plan::new(r, access, level, base);
     let code = words(target, &plan.text)?;
     let mut wave = Wave::new(target, Shape { vgprs: VGPRS, agprs: 0 });
     wave.pc = code.as_ptr() as u64;
-    wave.mode = 0x3f0;
+    // Denormals of each kind; rounding is not for atomics.
+    wave.mode = 0x300 | r.below(256) as u32;
     for register in 0..100 {
         wave.set_sgpr(register, r.next() as u32);
     }
@@ -144,25 +181,53 @@ fn one(r: &mut Random, access: &Access, bench: &Bench, run: usize) -> Result<u64
     for (register, lanes) in plan.vgprs.iter().enumerate() {
         *wave.vgpr_mut(register as u16).ok_or("a register is missing")? = *lanes;
     }
+    if let Action::Float { op, bytes } = access.action {
+        // Floats of all kinds, in memory and in registers, equal or opposite now and then.
+        let n = bytes / 4;
+        for (lane, places) in plan.places.iter().enumerate() {
+            let like = r.next();
+            let number = op.number(r, like);
+            if let Some(at) = places[0] {
+                put(&mut backing, at, n, number);
+            }
+            for operand in 0..2 {
+                let value = op.number(r, number);
+                for word in 0..n {
+                    let register = wave.vgpr_mut((DATA + operand * n + word) as u16);
+                    register.ok_or("a register is missing")?[lane] = (value >> (32 * word)) as u32;
+                }
+            }
+        }
+    }
     let group = GroupShared::new(BYTES as u32);
     let bytes: Vec<u8> = backing.iter().flat_map(|w| w.to_le_bytes()).collect();
     group.lds.write(0, &bytes[..BYTES]);
     let mut image = Image { bytes: if in_lds { bytes[..BYTES].to_vec() } else { bytes } };
     let mut vgprs: Vec<[u32; 64]> = (0..VGPRS).filter_map(|i| wave.vgpr(i).copied()).collect();
     let mut sgprs: Vec<u32> = (0..100).map(|i| wave.sgpr(i)).collect();
-    let ecc = target.sramecc == Some(true) && has_ecc(level);
+    let setting = Setting {
+        ecc: target.sramecc == Some(true) && has_ecc(level),
+        lds: in_lds,
+        mode: wave.mode,
+        exec: plan.exec,
+    };
+    if access.family == Family::Scratch {
+        wave.set_flat_scratch(base);
+    }
     let result = if access.family == Family::Buffer { DATA } else { RESULT };
     let out_dwords = if plan.returns { plan.out_dwords } else { 0 };
     if let Family::Scalar { .. } = access.family {
         let data = sgprs[SCALAR..SCALAR + access.operands()].to_vec();
         let mut out = vec![0; plan.out_dwords];
-        perform(access, &mut image, &plan.places[0], &data, &mut out, ecc);
+        perform(access, &mut image, &plan.places[0], &data, &mut out, setting);
         sgprs[SCALAR..SCALAR + out_dwords].copy_from_slice(&out[..out_dwords]);
     }
-    for lane in (0..64).filter(|&lane| plan.exec >> lane & 1 != 0 && !plan.is_scalar) {
+    together(access, &mut image, &plan, &mut vgprs, setting);
+    let alone = !matches!(access.action, Action::Count { .. } | Action::Permute { .. });
+    for lane in (0..64).filter(|&lane| plan.exec >> lane & 1 != 0 && !plan.is_scalar && alone) {
         let data: Vec<u32> = (DATA..DATA + 4).map(|i| vgprs[i][lane]).collect();
         let mut out: Vec<u32> = (result..result + plan.out_dwords).map(|i| vgprs[i][lane]).collect();
-        perform(access, &mut image, &plan.places[lane], &data, &mut out, ecc);
+        perform(access, &mut image, &plan.places[lane], &data, &mut out, setting);
         for (i, word) in out.iter().enumerate().take(out_dwords) {
             vgprs[result + i][lane] = *word;
         }
@@ -205,6 +270,45 @@ fn one(r: &mut Random, access: &Access, bench: &Bench, run: usize) -> Result<u64
     }
     drop(backing);
     Ok(if plan.is_scalar { 1 } else { u64::from(plan.exec.count_ones()) })
+}
+
+/// What lanes do together: one counter, or registers of one another (12.12).
+fn together(access: &Access, image: &mut Image, plan: &Plan, vgprs: &mut [[u32; 64]], setting: Setting) {
+    let on = |lane: usize| setting.exec >> lane & 1 != 0;
+    let mut results = [0; 64];
+    match access.action {
+        Action::Count { up } => {
+            let Some(at) = plan.places[0][0] else { return };
+            let (old, count) = (image.get(at, 4) as u32, setting.exec.count_ones());
+            let new = if up { old.wrapping_add(count) } else { old.wrapping_sub(count) };
+            image.set(at, 4, new.into());
+            results = [old; 64];
+        }
+        Action::Permute { fetch } => {
+            let other = |lane: usize| (vgprs[0][lane].wrapping_add(plan.shift) / 4 % 64) as usize;
+            for lane in 0..64 {
+                match fetch {
+                    true if on(other(lane)) => results[lane] = vgprs[DATA][other(lane)],
+                    false if on(lane) => results[other(lane)] = vgprs[DATA][lane],
+                    _ => {}
+                }
+            }
+        }
+        _ => return,
+    }
+    for lane in (0..64).filter(|&lane| on(lane)) {
+        vgprs[RESULT][lane] = results[lane];
+    }
+}
+
+/// Puts a number of one or two dwords, which is aligned, into words of eight bytes.
+fn put(words: &mut [u64], at: usize, dwords: usize, value: u64) {
+    let word = &mut words[at / 8];
+    *word = match (dwords, at % 8) {
+        (2, _) => value,
+        (_, 0) => *word & !0xffff_ffff | value,
+        _ => *word & 0xffff_ffff | value << 32,
+    };
 }
 
 /// Processors whose registers are protected by SRAM ECC, if the board has it on.

@@ -10,6 +10,8 @@ pub(crate) type Place = Option<usize>;
 
 /// Where a lane's own place begins, in steps of this.
 const SLOT: usize = 32;
+/// Bytes of a lane's private memory.
+const PRIVATE: usize = BYTES / 64;
 
 /// An instruction with its operands.
 pub(crate) struct Plan {
@@ -23,8 +25,12 @@ pub(crate) struct Plan {
     pub places: Vec<Vec<Place>>,
     /// Results are written, so many dwords.
     pub returns: bool,
+    /// Results may be asked for.
+    may_return: bool,
     pub out_dwords: usize,
     pub is_scalar: bool,
+    /// What lanes add to the numbers of others, in bytes of four.
+    pub shift: u32,
 }
 
 fn range(file: char, first: usize, dwords: usize) -> String {
@@ -46,8 +52,7 @@ fn lanes_on(r: &mut Random) -> u64 {
 fn spots(r: &mut Random, access: &Access, level: Level) -> Vec<usize> {
     let bytes = access.bytes();
     let natural = bytes.next_power_of_two();
-    let atomic = matches!(access.action, Action::Atomic { .. });
-    let align = if level >= Level::Gfx900 && !atomic && r.one_in(2) { 1 } else { natural };
+    let align = if level >= Level::Gfx900 && !access.is_atomic() && r.one_in(2) { 1 } else { natural };
     let mut order: Vec<usize> = (0..64).collect();
     for i in (1..64).rev() {
         order.swap(i, r.below(i as u64 + 1) as usize);
@@ -68,9 +73,9 @@ fn spots(r: &mut Random, access: &Access, level: Level) -> Vec<usize> {
 
 /// The dwords of a place, or the place alone when it is smaller or changed as a whole.
 fn dwords(access: &Access, at: usize) -> Vec<Place> {
-    match access.action {
-        Action::Atomic { .. } => vec![Some(at)],
-        _ => (0..access.bytes().div_ceil(4)).map(|i| Some(at + 4 * i)).collect(),
+    match access.is_atomic() {
+        true => vec![Some(at)],
+        false => (0..access.bytes().div_ceil(4)).map(|i| Some(at + 4 * i)).collect(),
     }
 }
 
@@ -79,14 +84,19 @@ impl Plan {
         match access.family {
             Family::Global | Family::Flat => Plan::flat(r, access, level, base),
             Family::Lds { pair: None } => Plan::lds(r, access, level),
-            Family::Lds { pair: Some(step) } => Plan::pair(r, access, step),
+            Family::Lds { pair: Some(step) } => Plan::pair(r, access, level, step),
             Family::Buffer => Plan::buffer(r, access, level, base),
-            Family::Scalar { buffer } => Plan::scalar(r, access, level, base, buffer),
+            Family::Scalar { buffer, unit } => Plan::scalar(r, access, level, base, (buffer, unit)),
+            Family::Scratch => Plan::scratch(r, access),
+            Family::Numbered => Plan::numbered(r, access, level),
         }
     }
 
-    fn empty(r: &mut Random, access: &Access) -> Plan {
+    fn empty(r: &mut Random, access: &Access, level: Level) -> Plan {
+        // Sums of floats and halves in memory return nothing before gfx90a.
+        let silent = access.name.ends_with("atomic_add_f32") || access.name.ends_with("atomic_pk_add_f16");
         Plan {
+            may_return: access.is_atomic() && (!silent || level >= Level::Gfx90a),
             text: String::new(),
             sgprs: Vec::new(),
             m0: !0,
@@ -96,6 +106,7 @@ impl Plan {
             returns: matches!(access.action, Action::Load { .. }),
             out_dwords: access.bytes().div_ceil(4),
             is_scalar: false,
+            shift: 0,
         }
     }
 
@@ -106,17 +117,17 @@ impl Plan {
         self.text = match access.action {
             Action::Load { .. } => format!("{name} {result}, {address}{rest}"),
             Action::Store { .. } => format!("{name} {address}, {data}{rest}"),
-            Action::Atomic { .. } if r.one_in(2) => {
+            _ if self.may_return && r.one_in(2) => {
                 self.returns = true;
                 format!("{name} {result}, {address}, {data}{rest} glc")
             }
-            Action::Atomic { .. } => format!("{name} {address}, {data}{rest}"),
+            _ => format!("{name} {address}, {data}{rest}"),
         };
     }
 
     /// FLAT and GLOBAL: a 64-bit address, or a scalar one with 32 bits of offset, and a constant from GFX9 on.
     fn flat(r: &mut Random, access: &Access, level: Level, base: u64) -> Plan {
-        let mut plan = Plan::empty(r, access);
+        let mut plan = Plan::empty(r, access, level);
         let global = access.family == Family::Global;
         let offset: i64 = match () {
             _ if level < Level::Gfx900 || r.one_in(3) => 0,
@@ -152,7 +163,7 @@ impl Plan {
 
     /// LDS: a 32-bit address and an unsigned constant; what is beyond the allocation reads as zero and is not written.
     fn lds(r: &mut Random, access: &Access, level: Level) -> Plan {
-        let mut plan = Plan::empty(r, access);
+        let mut plan = Plan::empty(r, access, level);
         let spots = spots(r, access, level);
         let least = spots.iter().copied().min().unwrap_or(0);
         let offset = if r.one_in(3) { 0 } else { r.below(least as u64 + 1) as usize };
@@ -167,7 +178,7 @@ impl Plan {
         let (name, n) = (access.name, access.bytes().div_ceil(4));
         let result = range('v', RESULT, n);
         let data = match access.action {
-            Action::Atomic { .. } if access.operands() > n => {
+            Action::Atomic { .. } | Action::Float { .. } if access.operands() > n => {
                 format!("{}, {}", range('v', DATA, n), range('v', DATA + n, n))
             }
             _ => range('v', DATA, n),
@@ -185,8 +196,8 @@ impl Plan {
     }
 
     /// LDS, two places: offsets count in numbers, or in 64 of them.
-    fn pair(r: &mut Random, access: &Access, step: usize) -> Plan {
-        let mut plan = Plan::empty(r, access);
+    fn pair(r: &mut Random, access: &Access, level: Level, step: usize) -> Plan {
+        let mut plan = Plan::empty(r, access, level);
         let bytes = access.bytes();
         let mut order: Vec<usize> = (0..64).collect();
         for i in (1..64).rev() {
@@ -208,19 +219,89 @@ impl Plan {
         let n = bytes / 4;
         plan.out_dwords = 2 * n;
         let (name, [a, b]) = (access.name, offsets);
+        let result = range('v', RESULT, 2 * n);
+        let data = format!("{}, {}", range('v', DATA, n), range('v', DATA + n, n));
+        plan.returns |= access.returns;
         let what = match access.action {
-            Action::Load { .. } => format!("{name} {}, v0", range('v', RESULT, 2 * n)),
-            _ => format!("{name} v0, {}, {}", range('v', DATA, n), range('v', DATA + n, n)),
+            Action::Load { .. } => format!("{name} {result}, v0"),
+            Action::Exchange { .. } => format!("{name} {result}, v0, {data}"),
+            _ => format!("{name} v0, {data}"),
         };
         plan.text = format!("{what} offset0:{a} offset1:{b}");
         plan
     }
 
+    /// Private memory from GFX9 on (10.5, and 3.12 of what was measured: a lane's dwords lie 64 dwords apart): an offset in a vector
+    /// or a scalar register, and a constant; FLAT_SCRATCH says where it begins.
+    fn scratch(r: &mut Random, access: &Access) -> Plan {
+        let mut plan = Plan::empty(r, access, Level::Gfx900);
+        let bytes = access.bytes();
+        let align = bytes.min(4);
+        let own = |r: &mut Random| align * r.below(((PRIVATE - bytes) / align + 1) as u64) as usize;
+        let uniform = r.one_in(2);
+        let common = own(r);
+        let offset =
+            if r.one_in(3) { 0 } else { r.below(4096) as i64 - 4095 + r.below(PRIVATE as u64) as i64 };
+        // A register's offset is not negative, and neither is the sum.
+        let offset = if uniform { offset.min(common as i64) } else { offset.min(0) };
+        for lane in 0..64 {
+            let at = if uniform { common } else { own(r) };
+            plan.vgprs[0][lane] = (at as i64 - offset) as u32;
+            let place = |i: usize| {
+                let at = at + 4 * i;
+                Some(at / 4 * 256 + 4 * lane + at % 4)
+            };
+            plan.places.push((0..bytes.div_ceil(4)).map(place).collect());
+        }
+        plan.sgprs = vec![(12, (common as i64 - offset) as u32)];
+        let (name, data) = (access.name, range('v', DATA, access.operands()));
+        let result = range('v', RESULT, plan.out_dwords);
+        let address = if uniform { ("off", "s12") } else { ("v0", "off") };
+        plan.text = match access.action {
+            Action::Load { .. } => format!("{name} {result}, {}, {}", address.0, address.1),
+            _ => format!("{name} {}, {data}, {}", address.0, address.1),
+        };
+        if offset != 0 {
+            plan.text += &format!(" offset:{offset}");
+        }
+        plan
+    }
+
+    /// Places that no register has: each lane's dword from M0 on (12.12), a counter there (GFX9; before, M0 bounds LDS), and
+    /// lanes of the wave, which are no places at all.
+    fn numbered(r: &mut Random, access: &Access, level: Level) -> Plan {
+        let mut plan = Plan::empty(r, access, level);
+        let gfx9 = level >= Level::Gfx900;
+        let offset = 4 * r.below(256) as usize;
+        let from = if gfx9 { 4 * r.below(256) as usize } else { 0 };
+        let (name, result, data) = (access.name, range('v', RESULT, 1), range('v', DATA, 1));
+        if gfx9 {
+            plan.m0 = from as u32;
+        }
+        let each = matches!(access.action, Action::Load { .. } | Action::Store { .. });
+        plan.places =
+            (0..64).map(|lane| vec![Some(offset + from + if each { 4 * lane } else { 0 })]).collect();
+        plan.returns = !matches!(access.action, Action::Store { .. });
+        plan.text = match access.action {
+            Action::Permute { .. } => {
+                plan.vgprs[0] = std::array::from_fn(|_| r.edgy(32) as u32);
+                plan.shift = offset as u32;
+                format!("{name} {result}, v0, {data}")
+            }
+            Action::Store { .. } => format!("{name} {data}"),
+            _ => format!("{name} {result}"),
+        };
+        if offset != 0 {
+            plan.text += &format!(" offset:{offset}");
+        }
+        plan
+    }
+
     /// A buffer: raw, structured (GFX9: the manual's check is of the index alone), or private memory.
     fn buffer(r: &mut Random, access: &Access, level: Level, base: u64) -> Plan {
-        let mut plan = Plan::empty(r, access);
+        let mut plan = Plan::empty(r, access, level);
         let (bytes, gfx9) = (access.bytes(), level >= Level::Gfx900);
-        let whole = matches!(access.action, Action::Atomic { .. });
+        let whole = access.is_atomic();
         // A number of 64 bits does not lie in one piece in private memory.
         let kind = match r.below(if gfx9 { 3 } else { 2 }) {
             1 if whole && bytes == 8 => 0,
@@ -345,7 +426,7 @@ impl Plan {
         if constant != 0 {
             self.text += &format!(" offset:{constant}");
         }
-        if matches!(access.action, Action::Atomic { .. }) && r.one_in(2) {
+        if self.may_return && r.one_in(2) {
             self.returns = true;
             self.text += " glc";
         }
@@ -353,8 +434,14 @@ impl Plan {
     }
 
     /// Scalar memory: an address or a buffer, and one offset.
-    fn scalar(r: &mut Random, access: &Access, level: Level, base: u64, buffer: bool) -> Plan {
-        let mut plan = Plan::empty(r, access);
+    fn scalar(
+        r: &mut Random,
+        access: &Access,
+        level: Level,
+        base: u64,
+        (buffer, unit): (bool, usize),
+    ) -> Plan {
+        let mut plan = Plan::empty(r, access, level);
         plan.is_scalar = true;
         let (bytes, old) = (access.bytes(), level < Level::Gfx8);
         let whole = matches!(access.action, Action::Atomic { .. });
@@ -386,15 +473,44 @@ impl Plan {
             plan.sgprs[1].1 = (start >> 32) as u32;
         }
         let given = offset as u64 | low_offset;
-        plan.sgprs.push((12, given as u32));
-        plan.m0 = given as u32;
+        let sbase = if buffer { "s[8:11]" } else { "s[4:5]" };
+        // From GFX9 on a register and a constant (8.2.1.1): each loses its low bits.
+        let both = level >= Level::Gfx900 && r.one_in(4);
+        let constant = if both { 4 * r.below(offset as u64 / 4 + 1) } else { 0 };
+        let in_register = (offset as u64 - constant) / unit as u64;
+        let constant = offset as u64 - in_register * unit as u64;
+        let low_bits = if unit == 1 { low_offset } else { 0 };
+        if both || unit > 1 {
+            plan.sgprs.push((12, (in_register | low_bits) as u32));
+            plan.m0 = (in_register | low_bits) as u32;
+        } else {
+            plan.sgprs.push((12, given as u32));
+            plan.m0 = given as u32;
+        }
+        let register = if access.writes() { "m0" } else { "s12" };
+        if both || unit > 1 && constant == 0 && r.one_in(2) {
+            plan.text = format!(
+                "{} {}, {sbase}, {register}",
+                access.name,
+                range('s', SCALAR, if whole { access.operands() } else { bytes / 4 })
+            );
+            if both {
+                plan.text += &format!(" offset:{:#x}", constant | r.below(4));
+            }
+            if whole && r.one_in(2) {
+                plan.returns = true;
+                plan.text += " glc";
+            }
+            return plan;
+        }
         let operand = match r.below(3) {
+            // A register counts in other units: the constant.
+            _ if unit > 1 => format!("{given:#x}"),
             0 if !access.writes() => "s12".to_owned(),
             1 if !old || access.writes() => "m0".to_owned(),
             _ if old => format!("{:#x}", offset / 4),
             _ => format!("{given:#x}"),
         };
-        let sbase = if buffer { "s[8:11]" } else { "s[4:5]" };
         let dwords = if whole { access.operands() } else { bytes / 4 };
         plan.text = format!("{} {}, {sbase}, {operand}", access.name, range('s', SCALAR, dwords));
         if whole && r.one_in(2) {

@@ -121,6 +121,8 @@ pub struct Image {
     pub last_level: u32,
     /// Smallest LOD that sampling may use, in 256ths.
     pub min_lod: u32,
+    /// LOD below which a program that asks for it (LWE) is warned, in 256ths.
+    pub min_lod_warn: u32,
     /// Texels from row to row of the largest level; zero to take the width.
     pub pitch: u32,
     /// Destination selects.
@@ -174,6 +176,7 @@ impl Image {
             base_level: field(3, 12, 4),
             last_level: field(3, 16, 4),
             min_lod: field(1, 8, 12),
+            min_lod_warn: field(6, 0, 12),
             pitch: if pitch == 0 { 0 } else { pitch + 1 },
             select: Swizzle::new(words[3]),
             border_order: BORDER_ORDERS[if gfx9 { field(4, 29, 3) as usize % 6 } else { 0 }],

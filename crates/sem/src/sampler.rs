@@ -206,6 +206,11 @@ impl<'a> Sample<'a> {
         self.detail().raw < self.image.min_lod as f32 / 256.0
     }
 
+    /// Whether the level of detail is below what the image warns of (MIN_LOD_WARN).
+    pub fn lod_warned(&self) -> bool {
+        self.detail().raw < self.image.min_lod_warn as f32 / 256.0
+    }
+
     /// The filtered texel, or the result of the comparison in its first component.
     pub fn filtered<T: Texels>(&self, texels: &mut T) -> Result<[u32; 4], T::Error> {
         let detail = self.detail();

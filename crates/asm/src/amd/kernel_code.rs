@@ -57,7 +57,7 @@ fn key(p: &mut Parser<'_>, block: &mut Block) -> Result<bool, Diag> {
     if name == ".end_amd_kernel_code_t" {
         return Ok(false);
     }
-    if name == kernel_code::FORGOTTEN && !p.options.old_keys {
+    if name == kernel_code::FORGOTTEN && !p.options.documented {
         p.lex.skip_statement();
         return Ok(true);
     }

@@ -80,14 +80,14 @@ fn constant_bus(line: &Line, draft: &Draft) -> Fit<()> {
 
 const BUS: Why = Why::Text("too many scalar values: an instruction reads one SGPR or one literal");
 
-/// LDS_DIRECT is src0 only, of instructions whose sources are not swapped; gfx90a has none.
+/// LDS_DIRECT is src0 only, of instructions whose sources are not swapped; on gfx90a the manual has it, LLVM does not.
 fn lds_direct(line: &Line, draft: &Draft) -> Fit<()> {
     for (i, role, op) in sources(line) {
         let Kind::Reg(reg) = op.kind else { continue };
         if !reg.is_lds_direct() {
             continue;
         }
-        let text = if line.level == Level::Gfx90a {
+        let text = if line.level == Level::Gfx90a && !line.documented {
             "lds_direct is not available on gfx90a"
         } else if line.row.has(flag::REV) || draft.inst.form == Form::Sdwa {
             "lds_direct cannot be used with this instruction"

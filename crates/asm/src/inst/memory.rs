@@ -69,12 +69,15 @@ pub(super) fn system_coherence(draft: &mut Draft, field: Field) {
     }
 }
 
+const NO_NV: &str = "scalar memory has nv on GFX9, the flat family on GFX9 without gfx90a";
+
 /// Modifiers of scalar memory instructions.
 pub(super) fn scalar_modifiers(row: &Row) -> Set {
     Set::default()
         .with(Mod::Glc, row.has(flag::GLC))
         .with(Mod::Slc, row.has(flag::GLC))
         .with(Mod::Scc, row.has(flag::GLC))
+        .with(Mod::Nv, row.enc == Enc::Smem)
         .with(Mod::Offset, row.operand(Role::Soffset).is_some())
 }
 
@@ -110,6 +113,12 @@ pub(super) fn scalar(line: &Line) -> Fit<Draft> {
             return Misfit::modifier(Mod::Glc, "scalar memory has no cache bits before GFX8");
         }
         draft.inst.put(bits::SMEM_GLC, 1);
+    }
+    if mods.on(Mod::Nv) {
+        if !line.level.is_gfx9() {
+            return Misfit::modifier(Mod::Nv, NO_NV);
+        }
+        draft.inst.put(bits::SMEM_NV, 1);
     }
     Ok(draft)
 }
@@ -264,7 +273,7 @@ pub(super) fn data_share(line: &Line) -> Fit<Draft> {
 
 /// Modifiers of the flat family.
 pub(super) fn flat_modifiers(row: &Row) -> Set {
-    Set::of(&[Mod::Offset, Mod::InstOffset, Mod::Glc, Mod::Slc, Mod::Scc])
+    Set::of(&[Mod::Offset, Mod::InstOffset, Mod::Glc, Mod::Slc, Mod::Scc, Mod::Nv])
         .with(Mod::Lds, row.has(flag::LDS | flag::LDS_ONLY))
 }
 
@@ -315,6 +324,13 @@ pub(super) fn flat(line: &Line) -> Fit<Draft> {
     }
     if file.acc() {
         draft.inst.put(bits::FLAT_ACC, 1);
+    }
+    if mods.on(Mod::Nv) {
+        // gfx90a's manual lists the bit, but in its place is the one that says that data is in accumulators.
+        if !line.level.is_gfx9() || line.level == Level::Gfx90a {
+            return Misfit::modifier(Mod::Nv, NO_NV);
+        }
+        draft.inst.put(bits::FLAT_NV, 1);
     }
     Ok(draft)
 }

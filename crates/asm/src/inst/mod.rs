@@ -134,7 +134,7 @@ pub(crate) fn alone(options: &Options, text: &str) -> Result<Encoded, Diag> {
 pub fn parse(p: &mut Parser<'_>, mnemonic: Token) -> Result<Encoded, Diag> {
     let span = p.lex.span(mnemonic);
     let found = mnemonic::find(p, mnemonic)?;
-    let mut line = Line::new(found.row, p.target, span);
+    let mut line = Line::new(found.row, p.target, p.options.documented, span);
     operands(p, &mut line)?;
     let mut form = found.form;
     // The short forms have no choice but VCC, so it may be left out where it is the only one.

@@ -79,6 +79,7 @@ modifiers! {
     R128 "r128", Bit;
     A16 "a16", Bit;
     Lwe "lwe", Bit;
+    Nv "nv", Word;
     D16 "d16", Bit;
     Done "done", Word;
     Vm "vm", Bit;
@@ -224,7 +225,7 @@ impl Mods {
         let token = p.lex.peek();
         let name = p.lex.bytes(token);
         let Some((m, off)) = find(name) else { return Ok(false) };
-        if !allowed().has(m) {
+        if !allowed().has(m) || m == Mod::Nv && !p.options.documented {
             return Ok(false);
         }
         // Another spelling, for the flat family.
@@ -385,6 +386,7 @@ fn find(name: &[u8]) -> Option<(Mod, bool)> {
         b"r128" => Mod::R128,
         b"a16" => Mod::A16,
         b"lwe" => Mod::Lwe,
+        b"nv" => Mod::Nv,
         b"d16" => Mod::D16,
         b"tfe" => Mod::Tfe,
         b"addr64" => Mod::Addr64,

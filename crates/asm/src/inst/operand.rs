@@ -68,6 +68,8 @@ pub(super) struct Line {
     pub row: &'static Row,
     pub level: Level,
     pub target: Target,
+    /// What LLVM leaves out of the documents is taken (`Options::documented`).
+    pub documented: bool,
     /// The mnemonic's place.
     pub span: Span,
     pub mods: Mods,
@@ -80,11 +82,12 @@ pub(super) struct Line {
 }
 
 impl Line {
-    pub fn new(row: &'static Row, target: Target, span: Span) -> Line {
+    pub fn new(row: &'static Row, target: Target, documented: bool, span: Span) -> Line {
         Line {
             row,
             level: target.level(),
             target,
+            documented,
             span,
             mods: Mods::new(),
             ops: [Op::NONE; MAX_OPERANDS],

@@ -14,6 +14,7 @@ mod lint;
 mod objects;
 mod print;
 mod run;
+mod silicon;
 mod sources;
 mod strangers;
 mod teach;

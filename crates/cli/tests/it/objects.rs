@@ -351,3 +351,89 @@ fn notes_of_version_2_are_decoded() {
     let shown = wavemill(&["inspect", "--notes", "--json", file]);
     assert!(String::from_utf8_lossy(&shown.stdout).contains("\"decoded\": \"AMD:AMDGPU:9:0:1\""));
 }
+
+/// Call frames, as llvm-dwarfdump-19 --debug-frame shows them for the same source.
+#[test]
+fn call_frames_are_shown() {
+    let directory = scratch("frames");
+    let (source, object) = (directory.join("f.s"), directory.join("f.o"));
+    let text = "\t.amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\"\n\t.text\n\t.globl f\n\t.p2align 8\n\t.type f,@function\nf:\n\
+        \t.cfi_sections .debug_frame\n\t.cfi_startproc\n\t.cfi_def_cfa 64, 0\n\t.cfi_undefined 16\n\ts_nop 0\n\
+        \t.cfi_def_cfa_offset 16\n\t.cfi_offset 72, -8\n\ts_nop 0\n\t.cfi_register 73, 75\n\ts_endpgm\n\t.cfi_endproc\n\
+        \t.size f, .-f\n";
+    std::fs::write(&source, text).unwrap();
+    let made = wavemill(&["asm", "-c", source.to_str().unwrap(), "-o", object.to_str().unwrap()]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let shown = wavemill(&["inspect", "--debug", object.to_str().unwrap()]);
+    let text = String::from_utf8_lossy(&shown.stdout);
+    for want in [
+        "frames of f  0x0 to 0xc, by .debug_frame",
+        "from 0x0: CFA is SGPR32+0, PC_REG lost",
+        "from 0x4: CFA is SGPR32+16, PC_REG lost, SGPR40 [CFA-8]",
+        "from 0x8: CFA is SGPR32+16, PC_REG lost, SGPR40 [CFA-8], SGPR41 SGPR43",
+    ] {
+        assert!(text.contains(want), "{want}: {text}");
+    }
+}
+
+/// What `amd_kernel_code_t` says beside numbers (ROCm's code object format): `control_directive`, 128 bytes of BRIG's.
+#[test]
+fn control_directives_are_shown() {
+    let directory = scratch("directives");
+    let (source, object) = (directory.join("k.s"), directory.join("k.o"));
+    let text = "\t.hsa_code_object_version 2,1\n\t.hsa_code_object_isa 8,0,3,\"AMD\",\"AMDGPU\"\n\t.text\n\t.globl k\n\
+        \t.p2align 8\n\t.amdgpu_hsa_kernel k\nk:\n\t.amd_kernel_code_t\n\t.end_amd_kernel_code_t\n\ts_endpgm\n";
+    std::fs::write(&source, text).unwrap();
+    ok(&["asm", "-c", source.to_str().unwrap(), "-o", object.to_str().unwrap()]);
+    assert!(!ok(&["inspect", "--descriptors", object.to_str().unwrap()]).contains("control_directive"));
+    // The structure is the first thing in .text; the directives are its last 128 bytes.
+    let mut bytes = std::fs::read(&object).unwrap();
+    let file = wavemill_object::read::File::parse(&bytes).unwrap();
+    let at = file.sections.iter().find(|s| s.name == ".text").unwrap().offset as usize + 128;
+    bytes[at..at + 4].copy_from_slice(&[1, 2, 3, 0xfe]);
+    std::fs::write(&object, bytes).unwrap();
+    let shown = ok(&["inspect", "--descriptors", object.to_str().unwrap()]);
+    let line = shown.lines().find(|l| l.contains("control_directive")).unwrap();
+    assert!(line.trim_end().ends_with(&format!("010203fe{}", "0".repeat(248))), "{line}");
+    let shown = ok(&["inspect", "--descriptors", "--json", object.to_str().unwrap()]);
+    assert!(shown.contains("\"control_directive\": \"010203fe"), "{shown}");
+}
+
+/// ValueType of version 2's metadata (AMDGPU guide, "Code Object Metadata"), in a note as compilers of its time wrote it; today's
+/// directive leaves it out.
+#[test]
+fn types_of_values_are_shown() {
+    let directory = scratch("types");
+    let (source, object) = (directory.join("k.s"), directory.join("k.o"));
+    let text = "\t.hsa_code_object_version 2,1\n\t.hsa_code_object_isa 8,0,3,\"AMD\",\"AMDGPU\"\n\t.text\n\t.globl k\n\
+        \t.p2align 8\n\t.amdgpu_hsa_kernel k\nk:\n\t.amd_kernel_code_t\n\t.end_amd_kernel_code_t\n\ts_endpgm\n\
+        \t.section .note,\"a\",@note\n\t.long 4\n\t.long end-begin\n\t.long 10\n\t.asciz \"AMD\"\nbegin:\n\t.ascii \"---\\n\
+        Version: [ 1, 0 ]\\nKernels:\\n  - { Name: k, SymbolName: 'k@kd', Args: [ { Size: 4, Align: 4, ValueKind: ByValue, \
+        ValueType: F32 } ] }\\n...\\n\"\nend:\n\t.p2align 2\n";
+    std::fs::write(&source, text).unwrap();
+    ok(&["asm", "-c", source.to_str().unwrap(), "-o", object.to_str().unwrap()]);
+    let shown = ok(&["inspect", "--kernels", object.to_str().unwrap()]);
+    assert!(shown.contains("by_value         F32"), "{shown}");
+    let shown = ok(&["inspect", "--kernels", "--json", object.to_str().unwrap()]);
+    assert!(shown.contains("\"value_type\": \"F32\""), "{shown}");
+}
+
+/// Code for GPUs that came after gfx90a is refused by its name (numbers of EF_AMDGPU_MACH in LLVM's guide).
+#[test]
+fn objects_for_later_gpus_are_refused_by_name() {
+    let directory = scratch("later");
+    let mut bytes = std::fs::read(fixture("v5-gfx90a.so")).unwrap();
+    for (mach, name) in [(0x40, "gfx940"), (0x4c, "gfx942"), (0x4f, "gfx950")] {
+        // e_flags is at byte 48 of a 64-bit ELF header.
+        bytes[48] = mach;
+        let path = directory.join(format!("{name}.so"));
+        std::fs::write(&path, &bytes).unwrap();
+        let path = path.to_str().unwrap();
+        for command in [&["run", path, "--kernel", "axpy"][..], &["disasm", path], &["lint", path]] {
+            let output = wavemill(command);
+            let message = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{command:?}: {message}");
+            assert!(message.contains(name), "{command:?}: {message}");
+        }
+    }
+}

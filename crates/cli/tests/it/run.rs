@@ -393,3 +393,43 @@ fn a_record_is_repeated() {
     assert!(refused(&[&example, "--replay", "/no/such/file"]).contains("/no/such/file"));
     std::fs::remove_dir_all(dir).unwrap();
 }
+
+/// Kernels for no operating system, whose registers LLVM writes to `.AMDGPU.config` and whose arguments begin at byte 36, and
+/// compute shaders of AMD's graphics drivers, whose registers and user data are in PAL's metadata: objects of llc-19, and the text
+/// that it writes for the same.
+#[test]
+fn objects_without_descriptors() {
+    let bare = |name: &str| repository().join("tests/kernels/bare").join(name).display().to_string();
+    let launch = |file: &str, kernel: &[&str], grid: &str, arguments: &[&str]| {
+        let mut all = vec![file, "--grid", grid, "--block", "64", "-q"];
+        all.extend_from_slice(kernel);
+        arguments.iter().for_each(|a| all.extend(["--arg", a]));
+        all.extend(["--show", "0:u32:128"]);
+        stdout(&run(&all))
+    };
+    let expected: String = (0..128).map(|i| (3 * i).to_string()).collect::<Vec<_>>().join(" ");
+    for cpu in ["gfx600", "gfx803", "gfx900", "gfx90a"] {
+        let file = bare(&format!("bare.{cpu}.o"));
+        let text = launch(&file, &["--kernel", "scale"], "128", &["iota:u32:128", "u32:3"]);
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected, "{cpu}");
+        let text = launch(&file, &["--kernel", "grid"], "192", &["zeros:u32:128"]);
+        assert!(text.starts_with("192 0 "), "{cpu}: {text}");
+        let shown = stdout(&wavemill(&["inspect", "--descriptors", &file]));
+        assert!(shown.contains("scale") && shown.contains("user_sgpr_count"), "{cpu}: {shown}");
+        let file = bare(&format!("shader.{cpu}.o"));
+        let text = launch(&file, &[], "128", &["iota:u32:128", "u32:3"]);
+        assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected, "{cpu}");
+        let shown = stdout(&wavemill(&["inspect", "--json", "--descriptors", "--kernels", &file]));
+        assert!(shown.contains("_amdgpu_cs_main") && shown.contains("\"registers\""), "{cpu}: {shown}");
+    }
+    // A source says it in the same way.
+    let directory = scratch("bare");
+    let source = directory.join("k.s");
+    let text = ".amd_amdgpu_isa \"amdgcn-amd-amdpal--gfx900\"\n.text\n.globl _amdgpu_cs_main\n.p2align 8\n\
+        .type _amdgpu_cs_main,@function\n_amdgpu_cs_main:\nv_mov_b32 v1, s0\nv_mov_b32 v2, s1\nv_mov_b32 v3, s2\n\
+        global_store_dword v[1:2], v3, off\ns_endpgm\n.size _amdgpu_cs_main, .-_amdgpu_cs_main\n\
+        .amd_amdgpu_pal_metadata 0x2e12,0x2f0000,0x2e13,0x6\n";
+    std::fs::write(&source, text).unwrap();
+    let text = launch(source.to_str().unwrap(), &[], "64", &["zeros:u32:128", "u32:77"]);
+    assert!(text.starts_with("77 0 "), "{text}");
+}

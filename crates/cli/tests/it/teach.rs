@@ -26,6 +26,23 @@ fn modifiers_registers_counters_and_hazards_have_pages() {
     }
 }
 
+/// What an instruction's exactness rests on is in the list and, with its source, on its page: `isa/basis.txt` has the sources.
+#[test]
+fn pages_say_what_they_rest_on() {
+    for (name, kind, source) in [
+        ("v_mfma_f32_32x32x8f16", "measured", "microsoft/MMA-Sim"),
+        ("v_cvt_flr_i32_f32", "measured", "CLRX"),
+        ("ds_add_f32", "compiler", "LLVM #89468"),
+        ("v_mul_u32_u24", "manual", ""),
+    ] {
+        let list = said(&["list", "--mcpu", "gfx90a"]);
+        let line = list.lines().find(|l| l.split(' ').next() == Some(name)).expect(name);
+        assert!(line.split_whitespace().any(|word| word == kind), "{line}");
+        let page = said(&["explain", name]);
+        assert!(page.contains("Rests on\n") && page.contains(kind) && page.contains(source), "{page}");
+    }
+}
+
 #[test]
 fn words_of_machine_code_are_decoded_for_every_processor() {
     // llvm-mc-19 -disassemble says the same of these bytes.

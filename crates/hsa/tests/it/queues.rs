@@ -387,6 +387,10 @@ fn masks_and_priorities() {
     ok(hsa_amd_queue_cu_set_mask(ring.0, 128, [0xff, 0, 0, 0].as_ptr()));
     ok(hsa_amd_queue_cu_get_mask(ring.0, 128, mask.as_mut_ptr()));
     assert_eq!(mask, [0xff, 0, 0, 0]);
+    // No compute unit at all: refused, and the mask stays (hsa_ext_amd.h: an invalid argument).
+    assert_eq!(hsa_amd_queue_cu_set_mask(ring.0, 128, [0u32; 4].as_ptr()), STATUS_ERROR_INVALID_ARGUMENT);
+    ok(hsa_amd_queue_cu_get_mask(ring.0, 128, mask.as_mut_ptr()));
+    assert_eq!(mask, [0xff, 0, 0, 0]);
     // No bits: every compute unit again.
     ok(hsa_amd_queue_cu_set_mask(ring.0, 0, null()));
     for priority in [AMD_QUEUE_PRIORITY_LOW, AMD_QUEUE_PRIORITY_HIGH, AMD_QUEUE_PRIORITY_NORMAL] {

@@ -127,7 +127,7 @@ pub fn execute<B: Bus>(action: Action, inst: &Inst, state: &mut B) -> Result<(),
         return Ok(());
     };
     let requests = operation.requests(inst, action, state);
-    let (mut failed, mut failing) = (None, 0u64);
+    let (mut failed, mut failing, mut warned) = (None, 0u64, 0u64);
     for lane in lanes(exec) {
         let mut one = Lane { state, inst, o: &operation, lane };
         let r = match action {
@@ -139,9 +139,9 @@ pub fn execute<B: Bus>(action: Action, inst: &Inst, state: &mut B) -> Result<(),
                 one.set_components(None, operation.image.info(level));
                 Ok(())
             }
-            Action::Sample(_) | Action::Gather(..) | Action::Detail => {
-                one.sample(action, requests[lane as usize])
-            }
+            Action::Sample(_) | Action::Gather(..) | Action::Detail => one
+                .sample(action, requests[lane as usize])
+                .map(|warning| warned |= u64::from(warning) << lane),
         };
         if let Err(failure) = r {
             failing |= 1 << lane;
@@ -151,7 +151,7 @@ pub fn execute<B: Bus>(action: Action, inst: &Inst, state: &mut B) -> Result<(),
     if let Some(failure) = failed {
         return Err(failure.of(failing));
     }
-    set_status(inst, exec, state);
+    set_status(inst, exec, warned, state);
     Ok(())
 }
 
@@ -169,7 +169,7 @@ fn unbound<B: Bus>(inst: &Inst, action: Action, exec: u64, state: &mut B) {
             }
         }
     }
-    set_status(inst, exec, state);
+    set_status(inst, exec, 0, state);
 }
 
 /// A texel is in one allocation, or faults as a whole.
@@ -421,7 +421,8 @@ impl<B: Bus> Lane<'_, B> {
         Ok(())
     }
 
-    fn sample(&mut self, action: Action, request: Request) -> Result<(), Failure> {
+    /// Whether LWE warns: the manual has the access return "LOD_CLAMPED = 1" (table of MIMG fields), where the image says MIN_LOD_WARN.
+    fn sample(&mut self, action: Action, request: Request) -> Result<bool, Failure> {
         let o = self.o;
         let format = o.image.texels()?;
         let sample = Sample::new(&o.image, &o.sampler, format, request);
@@ -429,7 +430,7 @@ impl<B: Bus> Lane<'_, B> {
         if action == Action::Detail {
             let d = sample.detail();
             self.set_components(None, [d.clamped.to_bits(), d.raw.to_bits(), 0, 0]);
-            return Ok(());
+            return Ok(false);
         }
         // MODE.LOD_CLAMPED is sticky (manual 3.5). What clamps is the image's MIN_LOD, by which drivers say that finer levels are
         // not there yet; the sampler's limits are what the program wants.
@@ -437,6 +438,7 @@ impl<B: Bus> Lane<'_, B> {
             let mode = self.state.mode();
             self.state.set_mode(mode | mode::LOD_CLAMPED);
         }
+        let warns = bits::MIMG_LWE.get(self.inst.bits) != 0 && sample.lod_warned();
         let mut texels = Reader { state: &mut *self.state, image: &o.image, format, lane: self.lane };
         let values = match action {
             Action::Gather(_, row) => {
@@ -446,6 +448,6 @@ impl<B: Bus> Lane<'_, B> {
             _ => o.image.select.load(sample.filtered(&mut texels)?, format.one()),
         };
         self.set_components(Some(format), values);
-        Ok(())
+        Ok(warns)
     }
 }

@@ -121,15 +121,16 @@ pub fn execute<B: Bus>(access: Access, inst: &Inst, state: &mut B) -> Result<(),
         faults.note(lane, if inst.uses_lds() { one.lds(inst, access) } else { one.access(inst, access) });
     }
     faults.result()?;
-    set_status(inst, exec, state);
+    set_status(inst, exec, 0, state);
     Ok(())
 }
 
-/// TFE and LWE: the register behind the data says that nothing was missing. What is missing here is a fault.
-pub(crate) fn set_status<S: State>(inst: &Inst, exec: u64, state: &mut S) {
+/// TFE and LWE: the register behind the data says that nothing was missing, which is a fault here, and whether lanes were warned
+/// of their level of detail.
+pub(crate) fn set_status<S: State>(inst: &Inst, exec: u64, warned: u64, state: &mut S) {
     if inst.status {
         let register = inst.dst + inst.dst_dwords as u16 - 1;
-        lanes(exec).for_each(|lane| state.set_vgpr(register, lane, 0));
+        lanes(exec).for_each(|lane| state.set_vgpr(register, lane, (warned >> lane & 1) as u32));
     }
 }
 
@@ -345,7 +346,7 @@ pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<()
         );
     }
     faults.result()?;
-    set_status(inst, exec, state);
+    set_status(inst, exec, 0, state);
     Ok(())
 }
 

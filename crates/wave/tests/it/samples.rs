@@ -530,3 +530,61 @@ impl Single for f64 {
         (self as f32).to_bits()
     }
 }
+
+/// MODE.LOD_CLAMPED (manual 3.5, bit 10): set, and it stays, when an access wanted finer texels than MIN_LOD lets the image have.
+#[test]
+fn clamped_levels_are_noted() {
+    // gfx90a samples without levels only.
+    for cpu in CPUS.into_iter().filter(|cpu| *cpu != "gfx90a") {
+        for (min_lod, lod, want) in [(0, 0.0, 0), (256, 0.0, 1), (256, 1.0, 0), (256, 2.5, 0), (512, 1.5, 1)]
+        {
+            let text = "image_sample_l v4, v[0:2], s[8:15], s[16:19] dmask:1\ns_waitcnt 0\n\
+                s_getreg_b32 s30, hwreg(HW_REG_MODE, 10, 1)";
+            let mut machine = Machine::new(cpu, Simd::detect(), text, 0);
+            let image = ramp_image();
+            let base = memory(&mut machine, &image);
+            let mut wave = machine.wave();
+            let levels = [0, LEVELS - 1];
+            Resource { levels, ..Resource::new(base, 9, 4, 7, [SIZE, SIZE, 1]) }.set(&mut wave, cpu);
+            wave.set_sgpr(9, wave.sgpr(9) | min_lod << 8);
+            Sampler { mip: 1, ..Sampler::default() }.set(&mut wave);
+            for (register, value) in [0.5f32, 0.5, lod].into_iter().enumerate() {
+                *wave.vgpr_mut(register as u16).unwrap() = [value.to_bits(); 64];
+            }
+            assert_eq!(machine.run(&mut wave), Event::End, "{cpu}");
+            assert_eq!(wave.sgpr(30), want, "{cpu}: MIN_LOD {min_lod}, level {lod}");
+        }
+    }
+}
+
+/// LWE: the register behind the data has LOD_CLAMPED (manual, table of MIMG fields) where the level of detail is below the image's
+/// MIN_LOD_WARN (bits 203:192, in 256ths). LLVM has a register more for it (D48826).
+#[test]
+fn levels_are_warned_of() {
+    for cpu in CPUS.into_iter().filter(|cpu| *cpu != "gfx90a") {
+        for (warn, modifiers, want) in
+            [(384, "lwe", [1, 1, 0, 0]), (0, "lwe", [0; 4]), (384, "", [7; 4]), (640, "lwe", [1, 1, 1, 1])]
+        {
+            let text =
+                format!("image_sample_l v4, v[0:2], s[8:15], s[16:19] dmask:1 {modifiers}\ns_waitcnt 0");
+            let mut machine = Machine::new(cpu, Simd::detect(), &text, 0);
+            let image = ramp_image();
+            let base = memory(&mut machine, &image);
+            let mut wave = machine.wave();
+            let levels = [0, LEVELS - 1];
+            Resource { levels, ..Resource::new(base, 9, 4, 7, [SIZE, SIZE, 1]) }.set(&mut wave, cpu);
+            wave.set_sgpr(14, wave.sgpr(14) | warn);
+            Sampler { mip: 1, ..Sampler::default() }.set(&mut wave);
+            *wave.vgpr_mut(5).unwrap() = [7; 64];
+            for lane in 0..64 {
+                for (register, value) in [0.5f32, 0.5, (lane % 4) as f32 * 0.75].into_iter().enumerate() {
+                    wave.vgpr_mut(register as u16).unwrap()[lane] = value.to_bits();
+                }
+            }
+            assert_eq!(machine.run(&mut wave), Event::End, "{cpu}");
+            let got: [u32; 64] = *wave.vgpr(5).unwrap();
+            let want: [u32; 64] = std::array::from_fn(|lane| want[lane % 4]);
+            assert_eq!(got, want, "{cpu}: MIN_LOD_WARN {warn}, {modifiers}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use crate::harness::{Machine, assemble, target};
 use crate::images::{Resource, memory};
 use wavemill_wave::hwreg::{mode, status, trapsts};
-use wavemill_wave::{Event, FaultKind, Simd, Watch, Wave};
+use wavemill_wave::{Bases, Event, FaultKind, Simd, Watch, Wave};
 
 const CPUS: [&str; 7] = ["gfx90a", "gfx908", "gfx906", "gfx900", "gfx803", "gfx701", "gfx600"];
 /// S_RFE_RESTORE_B64 and S_ENDPGM_SAVED came with GFX8.
@@ -384,6 +384,13 @@ fn allocations() {
             (vgprs | 5 << 24, 4 << 12, 0x0102_0304),
             "{cpu}"
         );
+        // Where they begin: VGPRs in 5:0 and SGPRs in 21:16 (gfx90a: from 18 on), in the units of their sizes; LDS in 7:0.
+        let mut wave = m.wave();
+        (wave.sgpr_count, wave.lds_bytes) = (48, 1000);
+        wave.bases = Bases { vgprs: 160, sgprs: 96, lds: 2048 };
+        assert_eq!(m.run(&mut wave), Event::End);
+        let bases = if cpu == "gfx90a" { 160 / 8 | 96 / 8 << 18 } else { 160 / 4 | 96 / 8 << 16 };
+        assert_eq!((wave.sgpr(0), wave.sgpr(1)), (vgprs | bases | 5 << 24, 4 << 12 | 2048 / 256), "{cpu}");
     }
 }
 
