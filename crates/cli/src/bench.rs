@@ -1,10 +1,11 @@
 //! `wavemill bench`: how many wave instructions a second this machine gets, for each kind of instruction and each engine, the
-//! interpreter with each SIMD back end, on one core; or what each single instruction costs ([`instructions`]); or what known
-//! OpenCL kernels take, and what they take on PoCL ([`opencl`]).
+//! interpreter with each SIMD back end, on one core; or what each single instruction costs ([`instructions`]); or what
+//! launches cost ([`launch`]); or what known OpenCL kernels take, and what they take on PoCL ([`opencl`]).
 
 mod earlier;
 mod instructions;
 mod known;
+mod launch;
 mod opencl;
 mod pocl;
 
@@ -17,6 +18,8 @@ use wavemill_device::EngineKind;
 use wavemill_isa::target::Target;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
 
+const DEFAULT_RUNS: usize = 5;
+
 /// Arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct Bench {
@@ -28,17 +31,20 @@ pub struct Bench {
     /// The cost of every instruction that a loop of it can run, the slowest first
     #[arg(long)]
     instructions: bool,
+    /// The cost of a dispatch and of waves that only end, and what two host threads do together
+    #[arg(long, conflicts_with_all = ["instructions", "opencl", "simd", "seconds", "kernels"])]
+    launch: bool,
     /// CPU time of OpenCL kernels, and on PoCL where it is installed, in turn
     #[arg(long, conflicts_with_all = ["instructions", "simd", "seconds"])]
     opencl: bool,
-    /// Runs of each OpenCL kernel, of which the median counts
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "opencl")]
+    /// Runs of each OpenCL kernel or launch, of which the median counts
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_RUNS)]
     runs: usize,
     /// Host threads for OpenCL kernels; 0 takes as many as the host has
     #[arg(long, value_name = "N", default_value_t = 1, requires = "opencl")]
     threads: usize,
-    /// OpenCL kernels on so little data that they take milliseconds
-    #[arg(long, requires = "opencl")]
+    /// OpenCL kernels or launches with so little to do that they take milliseconds
+    #[arg(long)]
     small: bool,
     /// Compare with what an earlier `bench --opencl --json` wrote to a file
     #[arg(long, value_name = "FILE", requires = "opencl")]
@@ -246,8 +252,8 @@ impl Measured {
     }
 }
 
-/// Runs `wavemill bench --opencl`.
-fn run_opencl(args: &Bench) -> ExitCode {
+/// Runs `wavemill bench --opencl` or `--launch`.
+fn run_device(args: &Bench) -> ExitCode {
     let engines = match &args.engine {
         Some(name) => match EngineKind::named(name) {
             Ok(kind) => vec![kind],
@@ -261,6 +267,9 @@ fn run_opencl(args: &Bench) -> ExitCode {
     if !(1..=1000).contains(&args.runs) || args.threads > 1024 {
         crate::output::message("wavemill bench: --runs must be 1 to 1000, --threads at most 1024");
         return ExitCode::from(2);
+    }
+    if args.launch {
+        return launch::run(&engines, args.runs, args.small, args.json);
     }
     opencl::run(&opencl::Wanted {
         kernels: &args.kernels,
@@ -283,8 +292,12 @@ fn host_name() -> String {
 
 /// Runs `wavemill bench`.
 pub fn run(args: &Bench) -> ExitCode {
-    if args.opencl {
-        return run_opencl(args);
+    if args.opencl || args.launch {
+        return run_device(args);
+    }
+    if args.small || args.runs != DEFAULT_RUNS {
+        crate::output::message("wavemill bench: --small and --runs are for --opencl and --launch");
+        return ExitCode::from(2);
     }
     let runners = match Runner::wanted(args) {
         Ok(runners) => runners,
@@ -456,11 +469,13 @@ fn wall_time() -> f64 {
     START.get_or_init(Instant::now).elapsed().as_secs_f64()
 }
 
-/// Seconds this process has had on a CPU where the system says so, else [`wall_time`].
+/// Seconds of CPU time that this process has had, all threads, where the system tells, else [`wall_time`].
+#[cfg(target_os = "linux")]
 fn cpu_time() -> f64 {
-    let since = wall_time();
-    std::fs::read_to_string("/proc/self/schedstat")
-        .ok()
-        .and_then(|s| s.split(' ').next()?.parse::<f64>().ok())
-        .map_or(since, |ns| ns * 1e-9)
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
+}
+#[cfg(not(target_os = "linux"))]
+fn cpu_time() -> f64 {
+    wall_time()
 }

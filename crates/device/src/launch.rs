@@ -82,9 +82,14 @@ impl Place {
     fn of((engines, units): (u32, u32), slot: u32, index: u32, waves: u32) -> Place {
         let (engines, units) = (engines.max(1), units.max(1));
         let group = slot / engines / units;
-        let number = group * waves + index;
         let (engine, unit) = (slot % engines, slot / engines % units);
-        Place { engine, unit, simd: number % SIMDS_PER_CU, wave: number / SIMDS_PER_CU, group }
+        Place { engine, unit, simd: 0, wave: 0, group }.of_wave(index, waves)
+    }
+
+    /// Of another wave of the work-group.
+    fn of_wave(self, index: u32, waves: u32) -> Place {
+        let number = self.group * waves + index;
+        Place { simd: number % SIMDS_PER_CU, wave: number / SIMDS_PER_CU, ..self }
     }
 
     /// HW_ID: wave 3:0, SIMD 5:4, pipe 7:6, CU 11:8, SE from 13 on, work-group 19:16, VMID 23:20, queue 26:24, ME 31:30 (manual
@@ -214,22 +219,30 @@ impl Plan {
     }
 
     /// The id of the `index`th work-group: X runs fastest.
+    #[inline]
     pub fn group_id(&self, index: u64) -> [u32; 3] {
-        let [x, y, _] = self.groups.map(u64::from);
+        let (x, y) = (u64::from(self.groups[0]), u64::from(self.groups[1]));
+        if index < x {
+            // Most grids are but a row: divisions are what costs.
+            return [index as u32, 0, 0];
+        }
         [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
     }
 
     /// Work-items of a work-group: fewer at the upper edges of the grid.
+    #[inline]
     pub fn group_size(&self, id: [u32; 3]) -> [u32; 3] {
-        std::array::from_fn(|d| {
+        let of = |d: usize| {
             let before = u64::from(id[d]) * u64::from(self.size[d]);
             u64::from(self.size[d]).min(u64::from(self.grid[d]).saturating_sub(before)) as u32
-        })
+        };
+        [of(0), of(1), of(2)]
     }
 
     /// Waves that a work-group of this many work-items has.
-    pub fn wave_count(size: [u32; 3]) -> u32 {
-        size.iter().product::<u32>().div_ceil(WAVE_SIZE)
+    #[inline]
+    pub fn wave_count([x, y, z]: [u32; 3]) -> u32 {
+        (x * y * z).div_ceil(WAVE_SIZE)
     }
 
     /// Waves of the work-groups before this one, in the order of launch: X runs fastest.
@@ -247,46 +260,54 @@ impl Plan {
         slices.wrapping_add(slice(id[1], id[2])).wrapping_add(row(id[0], id[1], id[2]))
     }
 
-    /// Prepares wave number `index` of a work-group. `slot` is the work-group's place among those under way.
-    pub fn start(&self, wave: &mut Wave, id: [u32; 3], size: [u32; 3], index: u32, slot: u32) {
+    /// Prepares the waves of a work-group. `slot` is its place among those under way.
+    pub fn start(&self, waves: &mut [Wave], id: [u32; 3], size: [u32; 3], slot: u32) {
         let setup = &self.kernel.setup;
-        wave.reset(setup.shape);
-        wave.pc = self.kernel.entry;
-        wave.id = WaveId { dispatch: self.number, group: id, wave: index };
-        wave.mode = setup.mode;
-        wave.lds_bytes = self.lds;
-        wave.scratch_bytes = self.scratch.per_item;
-        wave.scratch_element = setup.private_element;
-        wave.clock.clone_from(&self.clock);
-        wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
-        self.traps.prepare(wave, Self::wave_count(size) > 1);
-        let place = Place::of(self.units, slot, index, self.waves);
-        wave.hw_id = place.hw_id(self.queue, wave.level());
-        wave.bases = place.bases(setup, self.lds);
-        if self.replay {
-            wave.status |= status::ALLOW_REPLAY;
-        }
-        for (i, &value) in self.user.iter().enumerate() {
-            wave.set_sgpr(i as u32, value);
-        }
-        let offset = (u64::from(slot) * u64::from(self.waves) + u64::from(index)) * self.scratch.per_wave;
-        let mut info = u32::from(index == 0) << 31 | Self::wave_count(size) & 0x3f;
-        if self.ordered {
-            wave.place = self.waves_before(id) + u64::from(index);
-            if setup.ordered_append {
-                info |= (wave.place as u32 & 0x7ff) << 6;
+        let count = waves.len() as u32;
+        let items = size[0] * size[1] * size[2];
+        let first = Place::of(self.units, slot, 0, self.waves);
+        let scratch = u64::from(slot) * u64::from(self.waves);
+        let before = if self.ordered { self.waves_before(id) } else { 0 };
+        for (index, wave) in (0..count).zip(waves) {
+            wave.reset(setup.shape);
+            wave.pc = self.kernel.entry;
+            wave.id = WaveId { dispatch: self.number, group: id, wave: index };
+            wave.mode = setup.mode;
+            wave.lds_bytes = self.lds;
+            wave.scratch_bytes = self.scratch.per_item;
+            wave.scratch_element = setup.private_element;
+            wave.clock.clone_from(&self.clock);
+            wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
+            self.traps.prepare(wave, count > 1);
+            let place = first.of_wave(index, self.waves);
+            wave.hw_id = place.hw_id(self.queue, wave.level());
+            wave.bases = place.bases(setup, self.lds);
+            if self.replay {
+                wave.status |= status::ALLOW_REPLAY;
             }
+            for (i, &value) in (0..).zip(&self.user) {
+                wave.set_sgpr(i, value);
+            }
+            let offset = (scratch + u64::from(index)) * self.scratch.per_wave;
+            let mut info = u32::from(index == 0) << 31 | count & 0x3f;
+            if self.ordered {
+                wave.place = before + u64::from(index);
+                if setup.ordered_append {
+                    info |= (wave.place as u32 & 0x7ff) << 6;
+                }
+            }
+            let mut at = setup.user_sgprs;
+            for (value, enabled) in [id[0], id[1], id[2], info, offset as u32].iter().zip(&setup.system) {
+                if *enabled {
+                    wave.set_sgpr(at, *value);
+                    at += 1;
+                }
+            }
+            let first = index * WAVE_SIZE;
+            let lanes = items.saturating_sub(first).min(WAVE_SIZE);
+            wave.set_exec(if lanes == 64 { !0 } else { (1 << lanes) - 1 });
+            self.work_item_ids(wave, size, first);
         }
-        let system = [id[0], id[1], id[2], info, offset as u32];
-        let enabled = system.into_iter().zip(setup.system).filter(|(_, enabled)| *enabled);
-        for (at, (value, _)) in (setup.user_sgprs..).zip(enabled) {
-            wave.set_sgpr(at, value);
-        }
-        let items = size.iter().product::<u32>();
-        let first = index * WAVE_SIZE;
-        let lanes = items.saturating_sub(first).min(WAVE_SIZE);
-        wave.set_exec(if lanes == 64 { !0 } else { (1 << lanes) - 1 });
-        self.work_item_ids(wave, size, first);
     }
 
     /// Work-item ids: three registers, or on gfx90a ten bits each of one.
@@ -343,7 +364,10 @@ impl Plan {
 
 /// The id of the `flat`th work-item of a work-group.
 pub fn item_id(size: [u32; 3], flat: u32) -> [u32; 3] {
-    let [x, y, _] = size.map(|n| n.max(1));
+    let (x, y) = (size[0].max(1), size[1].max(1));
+    if flat < x {
+        return [flat, 0, 0];
+    }
     [flat % x, flat / x % y, flat / x / y]
 }
 

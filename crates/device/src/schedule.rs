@@ -10,14 +10,16 @@
 //!
 //! Work-groups whose waves wait for their turn at an ordered counter are not tried before it has come.
 
+mod held;
+
 use crate::control::{Callback, Control, Host};
 use crate::group::Group;
-use crate::hold::{Controller, Dispatch, HoldReason, WaveState, WaveStatus};
+use crate::hold::{Controller, Dispatch, HoldReason, WaveState};
 use crate::interrupt;
 use crate::launch::Plan;
 use crate::loader::Loaded;
 use crate::memory::Allocations;
-use crate::observe::{Observers, Relay, Scene};
+use crate::observe::{Observers, Scene};
 use crate::operands::Registers;
 use crate::record::{Log, Mismatch, turn_line};
 use crate::traps::DEBUGGER_TRAPS;
@@ -27,9 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
-use wavemill_wave::{
-    Caches, Counters, Engine, Event, Fault, Global, GroupShared, Memory, Observer, Order, Wave, WaveId,
-};
+use wavemill_wave::{Caches, Counters, Engine, Event, Fault, Global, Observer, Order, Wave};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
 const BUDGET: u64 = 16384;
@@ -115,18 +115,20 @@ enum Ran {
     Stopped,
 }
 
+/// Work-groups go from hand to hand: boxed, they need not be copied.
 #[derive(Default)]
+#[allow(clippy::vec_box)]
 struct Shared {
-    parked: VecDeque<Group>,
+    parked: VecDeque<Box<Group>>,
     /// Work-groups that wait for their turn at an ordered counter, by the place of their first wave. They cannot go on
     /// before earlier ones, so nobody tries.
-    ordered: BTreeMap<u64, Group>,
+    ordered: BTreeMap<u64, Box<Group>>,
     /// Work-groups in which nothing can go on before a wave is let go that is held.
-    held: Vec<Group>,
+    held: Vec<Box<Group>>,
     /// Threads that run a work-group, counted when somebody may pause them.
     busy: usize,
     /// Work-groups that ended: their memory serves the next.
-    spare: Vec<Group>,
+    spare: Vec<Box<Group>>,
     slots: u32,
     /// Turns of parked work-groups since a new one was started.
     turns: usize,
@@ -174,9 +176,13 @@ pub(crate) struct Job {
 /// What a worker has of its own.
 #[derive(Default)]
 struct Local {
-    spare: Option<Group>,
+    spare: Option<Box<Group>>,
     counters: Counters,
     waves: u64,
+    /// What waves had executed before their turn.
+    before: Vec<u64>,
+    /// What they have come to.
+    events: Vec<Event>,
 }
 
 /// CPU time this thread has used.
@@ -300,7 +306,7 @@ impl Job {
     }
 
     /// The next work-group to run. Where somebody may hold waves, waits until one may run.
-    fn next_group(&self, local: &mut Local) -> Option<Group> {
+    fn next_group(&self, local: &mut Local) -> Option<Box<Group>> {
         let Some(controller) = &self.controller else { return self.take(local) };
         loop {
             // Whoever pauses the dispatch waits for those that were busy before they could see it.
@@ -368,7 +374,7 @@ impl Job {
     }
 
     /// A work-group whose turn at an ordered counter has come.
-    fn take_turn(&self, order: &Order) -> Option<Group> {
+    fn take_turn(&self, order: &Order) -> Option<Box<Group>> {
         let mut shared = self.lock();
         let place = order.find(|(counter, place)| {
             let (first, group) = shared.ordered.range(..=place).next_back()?;
@@ -379,7 +385,7 @@ impl Job {
     }
 
     /// The next work-group to run: a new one, or when some are parked, each of them in turn before a new one.
-    fn take(&self, local: &mut Local) -> Option<Group> {
+    fn take(&self, local: &mut Local) -> Option<Box<Group>> {
         if let Some(group) = self.order.as_ref().and_then(|order| self.take_turn(order)) {
             return Some(group);
         }
@@ -429,10 +435,10 @@ impl Job {
         Some(self.next.fetch_add(1, Ordering::Relaxed)).filter(|&n| n < total)
     }
 
-    fn start_next(&self, local: &mut Local, shared: &mut Shared) -> Option<Group> {
+    fn start_next(&self, local: &mut Local, shared: &mut Shared) -> Option<Box<Group>> {
         let mut group = local.spare.take().or_else(|| shared.spare.pop());
         if group.is_none() && shared.slots < self.plan.resident {
-            group = Some(Group::new(shared.slots, self.plan.lds));
+            group = Some(Box::new(Group::new(shared.slots, self.plan.lds)));
             shared.slots += 1;
         }
         let mut group = group?;
@@ -464,8 +470,9 @@ impl Job {
             group.waves.push(Wave::new(&self.target, plan.kernel.setup.shape));
         }
         let caches = plan.caches.then(Arc::<Caches>::default);
-        for (i, wave) in group.waves.iter_mut().take(count as usize).enumerate() {
-            plan.start(wave, group.id, group.size, i as u32, group.slot);
+        plan.start(&mut group.waves[..count as usize], group.id, group.size, group.slot);
+        for wave in &mut group.waves[..count as usize] {
+            wave.forgets = self.unattended();
             wave.caches.clone_from(&caches);
             wave.observer.clone_from(&self.wave_observer);
         }
@@ -499,7 +506,7 @@ impl Job {
         }
     }
 
-    fn park(&self, group: Group) {
+    fn park(&self, group: Box<Group>) {
         let mut shared = self.lock();
         if self.order.is_some() && group.awaits_turn() {
             let first = group.waves[0].place;
@@ -535,6 +542,7 @@ impl Job {
                 (false, ..2) => FIRST_BUDGET,
                 (false, _) => (BUDGET >> group.parked.min(8)).max(FIRST_BUDGET),
             };
+            let mut run: Option<(usize, u64, Event)> = None;
             for i in 0..group.states.len() {
                 if group.states[i] != WaveState::Ready {
                     continue;
@@ -542,6 +550,13 @@ impl Job {
                 if self.stopped.load(Ordering::Relaxed) {
                     Self::count(group, local);
                     return Ran::Stopped;
+                }
+                if run.is_none() && self.unattended() {
+                    run = self.run_in_turn(group, i, budget, local);
+                    if group.states[i] != WaveState::Ready {
+                        progress = true;
+                        continue;
+                    }
                 }
                 let wave = &mut group.waves[i];
                 if let Some(controller) = &self.controller {
@@ -554,9 +569,13 @@ impl Job {
                         continue;
                     }
                 }
-                let before = wave.counters.total();
+                let (before, mut run) = match run.take_if(|(at, ..)| *at == i) {
+                    Some((_, before, event)) => (before, Some(event)),
+                    None => (wave.counters.total(), None),
+                };
                 let event = loop {
-                    match self.engine.run(wave, &group.shared, self.memory.memory(), budget) {
+                    let again = || self.engine.run(wave, &group.shared, self.memory.memory(), budget);
+                    match run.take().unwrap_or_else(again) {
                         // A message tells the host that a signal has changed; the wave goes on.
                         Event::Message { .. } => {
                             if let Some(host) = &self.host {
@@ -661,6 +680,40 @@ impl Job {
                 return Ran::Parked;
             }
         }
+    }
+
+    /// Whether nobody wants to know of each wave when it ends.
+    fn unattended(&self) -> bool {
+        self.controller.is_none() && self.log.is_none() && self.order.is_none() && self.observers.is_empty()
+    }
+
+    /// Runs the waves from one on that can run, as long as they end or reach a barrier. The next one has come to something
+    /// else; what it had executed before is told, too.
+    fn run_in_turn(
+        &self,
+        group: &mut Group,
+        first: usize,
+        budget: u64,
+        local: &mut Local,
+    ) -> Option<(usize, u64, Event)> {
+        let ready = group.states[first..].iter().take_while(|s| **s == WaveState::Ready).count();
+        let waves = &mut group.waves[first..first + ready];
+        local.before.clear();
+        local.before.extend(waves.iter().map(|w| w.counters.total()));
+        local.events.clear();
+        self.engine.run_in_turn(waves, &group.shared, self.memory.memory(), budget, &mut local.events);
+        for (i, event) in local.events.drain(..).enumerate() {
+            match event {
+                Event::End => {
+                    group.states[first + i] = WaveState::Ended;
+                    local.counters.add(&waves[i].counters);
+                    local.waves += 1;
+                }
+                Event::Barrier => group.states[first + i] = WaveState::Barrier,
+                event => return Some((first + i, local.before[i], event)),
+            }
+        }
+        None
     }
 
     /// Why a wave is held after an event that ends a dispatch which nobody holds.
@@ -777,114 +830,5 @@ impl Drop for Worker<'_> {
         if shared.workers == 0 {
             self.job.idle.notify_all();
         }
-    }
-}
-
-/// What whoever holds the waves can do with them.
-impl Dispatch for Job {
-    fn is_busy(&self) -> bool {
-        self.lock().busy > 0
-    }
-
-    fn is_over(&self) -> bool {
-        self.lock().workers == 0 && self.next.load(Ordering::Relaxed) > 0
-    }
-
-    fn list(&self, out: &mut Vec<WaveStatus>) {
-        let shared = self.lock();
-        for group in shared.held.iter().chain(&shared.parked).chain(shared.ordered.values()) {
-            out.extend(group.waves.iter().zip(&group.states).map(|(wave, state)| WaveStatus {
-                id: wave.id,
-                state: *state,
-                pc: wave.pc,
-                exec: wave.exec(),
-            }));
-        }
-    }
-
-    fn visit(&self, id: &WaveId, visitor: &mut dyn FnMut(&mut Wave, &GroupShared, &Memory)) -> bool {
-        self.with_wave(id, |group, i| visitor(&mut group.waves[i], &group.shared, self.memory.memory()))
-            .is_some()
-    }
-
-    fn release(&self, id: &WaveId) -> bool {
-        let released = self.with_wave(id, |group, i| {
-            let held = matches!(group.states[i], WaveState::Held(_));
-            if held {
-                group.waves[i].resume();
-                group.states[i] = WaveState::Ready;
-            }
-            held
-        });
-        released == Some(true)
-    }
-
-    fn step(&self, id: &WaveId) -> Option<Event> {
-        let mut ended = None;
-        let event = self.with_wave(id, |group, i| {
-            if !matches!(group.states[i], WaveState::Ready | WaveState::Held(_)) {
-                return None;
-            }
-            let wave = &mut group.waves[i];
-            wave.resume();
-            let observer = wave.observer.take();
-            let observers = observer.iter().cloned().collect();
-            wave.observer = Some(Arc::new(Relay { observers, steps: true }));
-            let event = self.engine.run(wave, &group.shared, self.memory.memory(), 1);
-            wave.observer = observer;
-            match &event {
-                Event::End => {
-                    group.states[i] = WaveState::Ended;
-                    if let Some(order) = &self.order {
-                        order.ended(wave.place);
-                    }
-                    ended = Some(wave.counters);
-                    self.observers.tell(|o| o.wave_ended(wave.id));
-                }
-                Event::Barrier => group.states[i] = WaveState::Barrier,
-                Event::Message { .. } => self.host.iter().for_each(|h| h.message()),
-                _ => {}
-            }
-            Some(event)
-        });
-        if let Some(counters) = ended {
-            let mut shared = self.lock();
-            shared.outcome.counters.add(&counters);
-            shared.outcome.waves += 1;
-        }
-        event.flatten()
-    }
-
-    fn wake(&self) {
-        self.resumed.notify_all();
-    }
-}
-
-impl Job {
-    /// Calls a function with the work-group and number of a wave that no thread runs; what can go on afterwards does.
-    fn with_wave<R>(&self, id: &WaveId, f: impl FnOnce(&mut Group, usize) -> R) -> Option<R> {
-        let mut shared = self.lock();
-        let Shared { held, parked, ordered, .. } = &mut *shared;
-        let mut groups = held.iter_mut().chain(parked.iter_mut()).chain(ordered.values_mut());
-        let (group, i) = groups.find_map(|group| {
-            let i = group.waves.iter().take(group.states.len()).position(|w| w.id == *id)?;
-            Some((group, i))
-        })?;
-        let answer = f(group, i);
-        self.release_barrier(group);
-        // Those that were held as a whole, and are not any more.
-        let free = shared.held.extract_if(.., |g| !g.is_held()).collect::<Vec<_>>();
-        for group in free {
-            if group.is_over() {
-                self.ended(&group);
-                shared.spare.push(group);
-            } else {
-                shared.parked.push_back(group);
-                self.parked.fetch_add(1, Ordering::Release);
-            }
-        }
-        drop(shared);
-        self.resumed.notify_all();
-        Some(answer)
     }
 }

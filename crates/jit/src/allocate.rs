@@ -8,6 +8,7 @@ pub mod memory;
 
 use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, Rm, ins, whole};
 use memory::Access;
+use wavemill_wave::layout;
 
 /// A value: sixteen dwords or eight quadwords of a vector register, or a mask.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -165,12 +166,10 @@ pub mod fixed {
     pub const SGPRS: Gpr = Gpr::R12;
     /// The link.
     pub const LINK: Gpr = Gpr::Rbx;
-    /// Where the link has the address of the place that accesses are noted at.
-    pub const PLACE: i32 = 7 * 8;
 }
 
-/// The address of the place that accesses are noted at.
-const PLACE_OF_WAVE: Mem = Mem::At(fixed::LINK, fixed::PLACE);
+/// Where the address of an instruction that accesses memory is noted.
+const ACCESSING: Mem = Mem::At(fixed::SGPRS, layout::ACCESSING as i32 - layout::SGPRS as i32);
 
 /// Where code goes that cannot go on.
 pub struct Exits<'a> {

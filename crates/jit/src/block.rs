@@ -36,10 +36,6 @@ pub struct Link {
     pub find: unsafe extern "sysv64" fn(*mut Link, u32, u64) -> u32,
     /// Instructions left of the wave's turn.
     pub budget: i64,
-    /// Where the address of the instruction is noted that accesses memory.
-    pub place: *mut u64,
-    /// Where it is noted that memory was written.
-    pub stored: *mut bool,
     /// The work-group's LDS.
     pub lds: *mut u8,
     /// Its size.
@@ -47,8 +43,6 @@ pub struct Link {
     /// Allocations that loads and stores have touched.
     pub windows: [Window; 2 * WINDOWS],
 }
-
-const _: () = assert!(std::mem::offset_of!(Link, place) == fixed::PLACE as usize);
 
 /// A block to compile, with where it is and the bits of MODE that it is compiled for. Code has its address.
 pub struct Source {
@@ -235,8 +229,12 @@ impl Compiler<'_> {
         // More values than there is room for: a shorter strip has fewer.
         while at < end {
             let insts = &self.block.insts[at..end];
-            let Some(any) = strip(insts, setting, false) else { return 0 };
-            let Some(full) = strip(&insts[..any.len], setting, true) else { return 0 };
+            let Some(mut any) = strip(insts, setting, false) else { return 0 };
+            let Some(mut full) = strip(&insts[..any.len], setting, true) else { return 0 };
+            if self.is_last(at + any.len) {
+                any.forget();
+                full.forget();
+            }
             let sunk: Vec<Inst> = any.scalars.iter().map(|&i| insts[i]).collect();
             let run = scalar(&sunk).filter(|run| run.len == sunk.len());
             if run.is_none() && !sunk.is_empty() {
@@ -255,6 +253,16 @@ impl Compiler<'_> {
             self.asm.rewind(before);
         }
         0
+    }
+
+    /// Whether nothing looks at registers from an instruction on: the wave ends.
+    fn is_last(&self, at: usize) -> bool {
+        let insts = &self.block.insts;
+        self.block.layout.forgets()
+            && self.stops(insts.len() - 1) == Some(ENDED)
+            && insts[at.min(insts.len() - 1)..insts.len() - 1]
+                .iter()
+                .all(|i| matches!(i.run, Run::Nop | Run::Wait))
     }
 
     /// An instruction in the interpreter.

@@ -11,7 +11,7 @@ use wavemill_isa::{Decoder, Level, Target};
 use wavemill_sem::Mode;
 use wavemill_wave::interp::Exec;
 use wavemill_wave::interp::cache::{Cache, PAGE, Page};
-use wavemill_wave::program::{self, Layout, Run};
+use wavemill_wave::program::{self, Block, Layout, Run};
 use wavemill_wave::step::Next;
 use wavemill_wave::{Engine, Event, Fault, FaultKind, GroupShared, Interp, Memory, Wave, host, mode};
 
@@ -104,8 +104,6 @@ impl Turn {
             steps,
             find,
             budget: 0,
-            place: std::ptr::null_mut(),
-            stored: std::ptr::null_mut(),
             lds: std::ptr::null_mut(),
             lds_bytes: 0,
             windows: [Window::default(); 2 * block::memory::WINDOWS],
@@ -120,15 +118,15 @@ impl Turn {
         })
     }
 
+    /// Makes it that of a work-group's waves.
+    fn begin(&mut self, group: &GroupShared, exit: *const u8) {
+        self.link.exit = exit;
+        self.link.lds = group.lds.base();
+        self.link.lds_bytes = group.lds.len().into();
+    }
+
     /// Makes it that of a wave's turn.
-    fn begin(
-        &mut self,
-        exec: &mut Exec<'_>,
-        group: &GroupShared,
-        memory: &Memory,
-        exit: *const u8,
-        budget: u64,
-    ) {
+    fn take(&mut self, exec: &mut Exec<'_>, memory: &Memory, budget: u64) {
         let generation = memory.generation();
         if self.generation != generation {
             self.link.windows.fill(Window::default());
@@ -137,11 +135,7 @@ impl Turn {
         let wave = exec.wave();
         self.link.sgprs = std::ptr::from_mut(wave).wrapping_byte_add(wavemill_wave::layout::SGPRS).cast();
         self.link.vgprs = wave.register_file();
-        self.link.exit = exit;
         self.link.budget = i64::try_from(budget).unwrap_or(i64::MAX);
-        self.link.lds = group.lds.base();
-        self.link.lds_bytes = group.lds.len().into();
-        (self.link.place, self.link.stored) = exec.notes();
         self.next = Next::Go;
         self.exec = std::ptr::from_mut(exec).cast();
     }
@@ -200,8 +194,31 @@ impl Jit {
         compiled
     }
 
+    /// The code at an address, if it is known already or can be had; else the block, for the interpreter.
+    #[inline]
+    fn code<'p>(
+        &self,
+        page: &'p Page<Compiled, Codes>,
+        known: *const u8,
+        turn: &mut Turn,
+        memory: &Memory,
+        (pc, key): (u64, Key),
+    ) -> Result<*const u8, &'p Block> {
+        if !known.is_null() {
+            return Ok(known);
+        }
+        let compiled = self.cache.block(page, pc, || {
+            let made = self.decode(memory, pc, key);
+            let bytes = made.source.block.bytes();
+            (made, bytes)
+        });
+        let level = turn.exec().wave().level();
+        let code = self.compiled(compiled, level, &page.shared);
+        code.map(Segment::address).ok_or(&compiled.source.block)
+    }
+
     /// A block's code; none if the interpreter is to run it.
-    fn code<'c>(&self, compiled: &'c Compiled, level: Level, codes: &Codes) -> Option<&'c Segment> {
+    fn compiled<'c>(&self, compiled: &'c Compiled, level: Level, codes: &Codes) -> Option<&'c Segment> {
         if let Some(code) = compiled.code.get() {
             return code.as_ref();
         }
@@ -225,35 +242,29 @@ impl Jit {
         compiled.code.get_or_init(compile).as_ref()
     }
 
-    /// Runs a wave until its turn ends. `page` keeps the code alive.
+    /// Runs a wave until its turn ends. `page` keeps the code alive that is in use.
     fn turn(&self, turn: &mut Turn, page: &mut Option<Arc<Page<Compiled, Codes>>>, memory: &Memory) -> Event {
-        let (pc, key) = (turn.exec().wave().pc, Key::of(turn.exec()));
-        let mut at = (pc & !(PAGE - 1), key);
-        if turn.last_of == (self.id, at.0, Some(key)) {
-            *page = turn.last.upgrade().filter(|page| self.cache.is_current(page));
-        }
         loop {
             let (pc, key) = (turn.exec().wave().pc, Key::of(turn.exec()));
-            if (pc & !(PAGE - 1), key) != at || page.is_none() {
-                at = (pc & !(PAGE - 1), key);
-                let found = self.cache.page(memory, at.0, key);
-                (turn.last, turn.last_of) = (Arc::downgrade(&found), (self.id, at.0, Some(key)));
+            let of = (self.id, pc & !(PAGE - 1), Some(key));
+            if turn.last_of != of || page.is_none() {
+                let last = if turn.last_of == of { turn.last.upgrade() } else { None };
+                let found = last.filter(|p| self.cache.is_current(p)).unwrap_or_else(|| {
+                    let found = self.cache.page(memory, of.1, key);
+                    (turn.last, turn.last_of) = (Arc::downgrade(&found), of);
+                    found
+                });
+                turn.link.table = found.shared.0.as_ptr().cast();
                 *page = Some(found);
             }
             let fetch = Event::Fault(Fault { kind: FaultKind::Fetch, pc, lanes: 0, address: pc });
-            let Some(page) = page.as_ref().filter(|_| pc & 3 == 0) else { return fetch };
-            let level = turn.exec().wave().level();
-            let compiled = self.cache.block(page, pc, || {
-                let made = self.decode(memory, pc, key);
-                let bytes = made.source.block.bytes();
-                (made, bytes)
-            });
-            let next = match self.code(compiled, level, &page.shared) {
-                Some(code) => {
-                    turn.link.table = page.shared.0.as_ptr().cast();
+            let Some(found) = page.as_ref().filter(|_| pc & 3 == 0) else { return fetch };
+            let known = found.shared.0[(pc % PAGE / 4) as usize].load(Ordering::Acquire);
+            let next = match self.code(found, known, turn, memory, (pc, key)) {
+                Ok(code) => {
                     // SAFETY: the code was made for this wave's layout and mode. It is alive, and so is all code that
                     // its page's table names, as the page is.
-                    let how = unsafe { self.enter()(std::ptr::from_mut(turn).cast(), code.address()) };
+                    let how = unsafe { self.enter()(std::ptr::from_mut(turn).cast(), code) };
                     match how {
                         GO => Next::Go,
                         PREEMPTED => return Event::Preempted,
@@ -262,8 +273,7 @@ impl Jit {
                         _ => std::mem::replace(&mut turn.next, Next::Go),
                     }
                 }
-                None => {
-                    let block = &compiled.source.block;
+                Err(block) => {
                     let next = turn.exec().block(pc, block);
                     turn.link.budget -= block.insts.len() as i64;
                     next
@@ -274,13 +284,55 @@ impl Jit {
                 Next::Stop(event) => return event,
                 Next::Refetch => {
                     self.cache.clear();
-                    at.0 = !0;
+                    *page = None;
                 }
             }
             if turn.link.budget <= 0 {
                 return Event::Preempted;
             }
         }
+    }
+
+    /// Runs waves, one after the other as long as they end or reach a barrier, and tells what each has come to.
+    fn turns(
+        &self,
+        waves: &mut [Wave],
+        group: &GroupShared,
+        memory: &Memory,
+        budget: u64,
+        mut tell: impl FnMut(Event),
+    ) {
+        let mut turn = TURN.take().unwrap_or_else(Turn::new);
+        turn.begin(group, self.exit);
+        let (mut page, mut exec) = (None, None);
+        let run = || {
+            for wave in waves {
+                if let Some(event) = wave.begin_run() {
+                    return tell(event);
+                }
+                let exec = match &mut exec {
+                    Some(exec) => {
+                        Exec::take(exec, wave);
+                        exec
+                    }
+                    none => none.insert(self.interp.exec(wave, group, memory)),
+                };
+                turn.take(exec, memory, budget);
+                match self.turn(&mut turn, &mut page, memory) {
+                    Event::End => tell(Event::End),
+                    Event::Barrier => tell(Event::Barrier),
+                    event => return tell(event),
+                }
+            }
+        };
+        // SAFETY: memory that may be gone is accessed by single instructions, in code or in the interpreter, which hold no
+        // locks, and change nothing but the wave, which ends, and memory. What owns memory lives out here.
+        if let Err(gone) = unsafe { host::guarded(run) }
+            && let Some(exec) = &mut exec
+        {
+            tell(exec.gone(gone));
+        }
+        TURN.set(Some(turn));
     }
 }
 
@@ -347,24 +399,23 @@ impl Engine for Jit {
         if wave.single_steps() || wave.observer.is_some() {
             return self.interp.run(wave, group, memory, budget);
         }
-        if let Some(event) = wave.begin_run() {
-            wave.end_run(&event);
-            return event;
+        let mut event = None;
+        self.turns(std::slice::from_mut(wave), group, memory, budget, |e| event = Some(e));
+        event.unwrap_or(Event::Preempted)
+    }
+
+    fn run_in_turn(
+        &self,
+        waves: &mut [Wave],
+        group: &GroupShared,
+        memory: &Memory,
+        budget: u64,
+        events: &mut Vec<Event>,
+    ) {
+        if waves.iter().any(|wave| wave.single_steps() || wave.observer.is_some()) {
+            return self.interp.run_in_turn(waves, group, memory, budget, events);
         }
-        let mut exec = self.interp.exec(wave, group, memory);
-        let mut page = None;
-        let mut turn = TURN.take().unwrap_or_else(Turn::new);
-        turn.begin(&mut exec, group, memory, self.exit, budget);
-        // SAFETY: memory that may be gone is accessed by single instructions, in code or in the interpreter, which hold no
-        // locks, and change nothing but the wave, which ends, and memory. What owns memory lives out here.
-        let event = match unsafe { host::guarded(|| self.turn(&mut turn, &mut page, memory)) } {
-            Ok(event) => event,
-            Err(gone) => exec.gone(gone),
-        };
-        TURN.set(Some(turn));
-        drop(exec);
-        wave.end_run(&event);
-        event
+        self.turns(waves, group, memory, budget, |event| events.push(event));
     }
 
     fn invalidate(&self, start: u64, len: u64) {

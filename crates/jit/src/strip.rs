@@ -40,6 +40,14 @@ pub struct Strip {
     pub len: usize,
 }
 
+impl Strip {
+    /// Nobody reads its registers.
+    pub fn forget(&mut self) {
+        self.vgprs.clear();
+        self.masks.clear();
+    }
+}
+
 /// What code is compiled for.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {

@@ -42,8 +42,6 @@ fn run(strip: &Strip, wave: &mut Wave) {
         steps: no_step,
         find: no_find,
         budget: 0,
-        place: std::ptr::null_mut(),
-        stored: std::ptr::null_mut(),
         lds: std::ptr::null_mut(),
         lds_bytes: 0,
         windows: [Window::default(); 2 * block::memory::WINDOWS],

@@ -11,6 +11,26 @@ pub trait Engine: Send + Sync {
     /// instructions after which a wave is preempted (checked where blocks end, so a few more may run).
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event;
 
+    /// Runs waves of a work-group one after the other, each as [`Engine::run`] does, as long as they end or reach a barrier, and
+    /// appends what each has come to.
+    fn run_in_turn(
+        &self,
+        waves: &mut [Wave],
+        group: &GroupShared,
+        memory: &Memory,
+        budget: u64,
+        events: &mut Vec<Event>,
+    ) {
+        for wave in waves {
+            let event = self.run(wave, group, memory, budget);
+            let go_on = matches!(event, Event::End | Event::Barrier);
+            events.push(event);
+            if !go_on {
+                return;
+            }
+        }
+    }
+
     /// The name by which users know it.
     fn name(&self) -> &'static str {
         "custom"

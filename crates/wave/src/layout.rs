@@ -24,6 +24,11 @@ pub const TRAPSTS: usize = offset_of!(Wave, trapsts);
 pub const SCC: usize = offset_of!(Wave, scc);
 /// Offset of the [`Counters`](crate::Counters), eight bytes each in the order of their fields.
 pub const COUNTERS: usize = offset_of!(Wave, counters);
+/// Offset of the address of the instruction that accesses memory, or did so last, eight bytes: code that accesses memory by
+/// itself writes it there before it does.
+pub const ACCESSING: usize = offset_of!(Wave, accessing);
+/// Offset of one byte: 1 when memory was written since S_WAITCNT waited, else 0.
+pub const STORED: usize = offset_of!(Wave, stored);
 /// Bytes of a vector register.
 pub const VGPR_BYTES: usize = size_of::<Vgpr>();
 /// Registers behind the file.

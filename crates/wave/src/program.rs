@@ -11,7 +11,8 @@ pub use wavemill_sem::operand::{Special, Src};
 use wavemill_sem::resolve::resolve;
 pub use wavemill_sem::state::Allocation;
 
-/// What code is decoded for: the registers a wave has and may write, and whether it runs step by step.
+/// What code is made for: the registers a wave has and may write, whether it runs step by step, and whether its last registers
+/// matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Layout(u64);
 
@@ -22,7 +23,8 @@ impl Layout {
         let sgprs = wave.allocation().named_sgprs(wave.level);
         let single = wave.single_steps();
         let accesses = !single && wave.observer.is_some();
-        let flags = privileged as u64 | (single as u64) << 1 | (accesses as u64) << 2;
+        let flags =
+            privileged as u64 | (single as u64) << 1 | (accesses as u64) << 2 | (wave.forgets as u64) << 3;
         Layout(vgprs as u64 | (agprs as u64) << 16 | (sgprs as u64) << 32 | flags << 40)
     }
 
@@ -39,6 +41,11 @@ impl Layout {
     /// Blocks are single instructions.
     pub fn single(self) -> bool {
         self.0 >> 41 & 1 != 0
+    }
+
+    /// Nobody looks at registers when the wave has ended ([`Wave::forgets`]).
+    pub fn forgets(self) -> bool {
+        self.0 >> 43 & 1 != 0
     }
 
     /// Instructions that access memory are blocks of their own.

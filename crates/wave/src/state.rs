@@ -79,6 +79,8 @@ pub struct Wave {
     pub violations: Violations,
     /// Who looks on.
     pub observer: Option<Arc<dyn Observer>>,
+    /// Nobody looks at its registers when it has ended, so that an engine need not write those that nothing reads any more.
+    pub forgets: bool,
     /// Which wave this is, for observers and reports.
     pub id: WaveId,
     /// What observers have been told.
@@ -110,6 +112,10 @@ pub struct Wave {
     pub counters: Counters,
     /// Instructions executed that an engine has not counted yet.
     pub(crate) uncounted: u64,
+    /// Address of the instruction that accesses memory, or did so last.
+    pub(crate) accessing: u64,
+    /// Its stores may not have reached memory: S_WAITCNT waits for them.
+    pub(crate) stored: bool,
     pub(crate) vgprs: Vec<Vgpr>,
     pub(crate) shape: Shape,
     pub(crate) level: Level,
@@ -134,6 +140,7 @@ impl Wave {
             caches: None,
             violations: Violations::Report,
             observer: None,
+            forgets: false,
             id: WaveId::default(),
             told: Told::default(),
             perf_levels: [0; 16],
@@ -151,6 +158,8 @@ impl Wave {
             clock: Clock::Host { shader: 1000 },
             counters: Counters::default(),
             uncounted: 0,
+            accessing: 0,
+            stored: false,
             vgprs: Vec::new(),
             shape,
             level: target.level(),
@@ -167,7 +176,9 @@ impl Wave {
         let (own, all) = (shape.vgprs as usize + shape.agprs as usize, Self::file_len(shape));
         if self.vgprs.len() == all {
             // Nobody sees what is in the spare ones.
-            self.vgprs[..own].iter_mut().for_each(|v| v.0.fill(0));
+            let own = &mut self.vgprs[..own];
+            // SAFETY: plain numbers, as many as there are. The compiler makes narrow stores of `fill`, one by one.
+            unsafe { own.as_mut_ptr().write_bytes(0, own.len()) };
         } else {
             self.vgprs.clear();
             self.vgprs.resize(all, Vgpr([0; 64]));
@@ -184,6 +195,7 @@ impl Wave {
         self.caches = None;
         self.violations = Violations::Report;
         self.observer = None;
+        self.forgets = false;
         self.id = WaveId::default();
         self.told = Told::default();
         self.perf_levels = [0; 16];
@@ -200,6 +212,8 @@ impl Wave {
         self.scratch_element = 4;
         self.counters = Counters::default();
         self.uncounted = 0;
+        self.accessing = 0;
+        self.stored = false;
         self.ticket = None;
         self.set_exec(!0);
     }

@@ -5,20 +5,20 @@
 //! copies of a vector instruction have the same first operand or result, so that a compiler leaves none out.
 //! Instructions that need more than that (images, scratch, exports, program control …) are counted as left out.
 
-use super::{Loop, Runner, cpu_target, wall_time};
+use super::{Loop, Runner, cpu_target, cpu_time};
 use crate::json::{Json, Scalar};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use wavemill_isa::row::{Class, Enc, Kind, Operand, Role, Row, Ty, flag};
 use wavemill_isa::{Level, ROWS};
 use wavemill_sem::soft::{F16, F32, Round, convert};
-use wavemill_wave::Wave;
+use wavemill_wave::{Simd, Wave};
 
 /// Copies of the instruction in the loop.
 const COPIES: usize = 16;
 /// Runs of which the median counts: a short run is rarely disturbed.
 const RUNS: usize = 5;
-/// The instruction all others are compared with.
+/// The instruction all others are compared with, in the interpreter.
 const YARDSTICK: &str = "v_add_u32";
 
 /// What an instruction costs.
@@ -50,11 +50,21 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
     let mut left_out: BTreeMap<String, u32> = BTreeMap::new();
     for &runner in runners {
         left_out.clear();
-        let round = |copies: String| Loop::new(target, runner, &copies).and_then(|l| median(&l, seconds));
-        let empty = round(String::new());
+        let round =
+            |by: Runner, copies: String| Loop::new(target, by, &copies).and_then(|l| median(&l, seconds));
+        let cost = |by: Runner, copies: &[String]| -> Result<f64, String> {
+            let full = round(by, copies.iter().map(|text| format!("\n    {text}")).collect())?;
+            Ok((full - round(by, String::new())?).max(0.0) / COPIES as f64 * 1e9)
+        };
+        let empty = round(runner, String::new());
         let measure = |copies: &[String]| -> Result<f64, String> {
-            let full = round(copies.iter().map(|text| format!("\n    {text}")).collect())?;
+            let full = round(runner, copies.iter().map(|text| format!("\n    {text}")).collect())?;
             Ok((full - empty.clone()?).max(0.0) / COPIES as f64 * 1e9)
+        };
+        // One yardstick for all engines: the interpreter's.
+        let yard = match runner {
+            Runner::Engine(_) => Runner::Interp(Simd::detect()),
+            interp => interp,
         };
         let copies =
             |row| (0..COPIES).map(|copy| example(row, level, copy as u32)).collect::<Result<Vec<_>, _>>();
@@ -62,7 +72,7 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
         let name = if level.is_gfx9() { YARDSTICK } else { "v_max_u32" };
         let yardstick = ROWS.iter().find(|r| r.name == name && r.opcode_at(level).is_some());
         let unit = yardstick.ok_or("it is not in the table").and_then(copies).map_err(str::to_owned);
-        let unit = match unit.and_then(|c| measure(&c)) {
+        let unit = match unit.and_then(|c| cost(yard, &c)) {
             Ok(ns) => ns.max(0.01),
             Err(e) => {
                 crate::output::message(format_args!("wavemill bench: {name}: {e}"));
@@ -97,7 +107,10 @@ fn write_text(costs: &[Cost], left_out: &BTreeMap<String, u32>) -> ExitCode {
         text.push_str(&format!("{:10.1} {:8.1}  {:9} {}\n", c.ns, c.ratio, c.runner.name(), c.text));
     }
     let slow = costs.iter().filter(|c| c.ratio > 5.0).count();
-    text.push_str(&format!("{} measured, {slow} of them above five times {YARDSTICK}\n", costs.len()));
+    text.push_str(&format!(
+        "{} measured, {slow} of them above five times {YARDSTICK} in the interpreter\n",
+        costs.len()
+    ));
     for (why, n) in left_out {
         text.push_str(&format!("{n} left out: {why}\n"));
     }
@@ -131,7 +144,7 @@ fn write_json(costs: &[Cost]) -> ExitCode {
 fn median(all: &Loop, seconds: f64) -> Result<f64, String> {
     let setup = |wave: &mut Wave| registers(wave, all.buffer());
     let mut count = 8;
-    let time = |count: u32| all.run(count, wall_time, setup).map(|(_, taken)| taken);
+    let time = |count: u32| all.run(count, cpu_time, setup).map(|(_, taken)| taken);
     // The first run decodes.
     time(1)?;
     while time(count)? < seconds && count < u32::MAX / 2 {

@@ -2,6 +2,7 @@
 //! same sources, compiled for the host. Runs alternate, so that whatever else the machine does meets all alike; medians of
 //! CPU time count.
 
+use super::cpu_time;
 use super::earlier;
 use super::known::{Arg, Case, NAMES, case};
 use super::pocl::Pocl;
@@ -29,17 +30,6 @@ pub struct Wanted<'a> {
     pub json: bool,
     /// A file with the JSON of an earlier run.
     pub compare: Option<&'a str>,
-}
-
-/// Seconds of CPU time that this process has had, all threads.
-#[cfg(target_os = "linux")]
-fn cpu_time() -> f64 {
-    let t = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    t.tv_sec as f64 + t.tv_nsec as f64 * 1e-9
-}
-#[cfg(not(target_os = "linux"))]
-fn cpu_time() -> f64 {
-    super::wall_time()
 }
 
 /// What can run a kernel again and again.

@@ -27,11 +27,27 @@ fn knows_what_it_cannot_measure() {
         &["bench", "--opencl", "teapot"],
         &["bench", "--opencl", "--runs", "0"],
         &["bench", "--small"],
+        &["bench", "--runs", "3"],
+        &["bench", "--launch", "vadd"],
+        &["bench", "--launch", "--opencl"],
+        &["bench", "--launch", "--runs", "0"],
     ] {
         let out = wavemill(args);
         assert_eq!(out.status.code(), Some(2), "{args:?}");
         assert!(out.stdout.is_empty() && !out.stderr.is_empty(), "{args:?}");
     }
+}
+
+/// Launches are measured on each engine that there is, in units that are told.
+#[test]
+fn measures_launches() {
+    let out = wavemill(&["bench", "--launch", "--small", "--runs", "1", "--json"]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = String::from_utf8(out.stdout).unwrap();
+    for name in ["launch", "wave", "group", "threads", "threads-wall"] {
+        assert!(text.contains(&format!("\"name\": \"{name}\"")), "{name} is missing in {text}");
+    }
+    assert!(text.contains("\"engine\": \"interp\"") && text.contains("\"unit\": \"ns\""), "{text}");
 }
 
 /// Every lane-wise instruction, and every scalar one that does not jump, can be measured.

@@ -216,8 +216,7 @@ impl Allocator<'_> {
     fn begin_access(&mut self, access: Access) -> [Label; 3] {
         let asm = &mut *self.asm;
         if let Some(pc) = access.pc {
-            asm.alu(Alu::Mov, true, POINTER, Rm::Mem(super::PLACE_OF_WAVE));
-            asm.store_imm(Mem::At(POINTER, 0), pc);
+            asm.store_imm(super::ACCESSING, pc);
         }
         asm.alu(Alu::Mov, true, POINTER, Rm::Mem(place::field(access.number, place::POINTER)));
         let labels = [0; 3].map(|_| asm.label());

@@ -6,7 +6,7 @@
 //! instructions one by one: it has the lanes in several allocations, LDS and private memory seen through flat addresses, and
 //! the faults.
 
-use super::{Link, STOPPED, Source, leave, link};
+use super::{Link, STOPPED, Source, leave, link, wave};
 use crate::allocate::fixed;
 use crate::allocate::memory::{base, place, row, size_class};
 use crate::strip::Strip;
@@ -17,7 +17,7 @@ use wavemill_isa::{Level, regs};
 use wavemill_sem::address::{Addressing, ScalarFields};
 use wavemill_sem::inst::{Inst, Run};
 use wavemill_sem::smem::ScalarMemory;
-use wavemill_wave::Range;
+use wavemill_wave::{Range, layout};
 
 /// An allocation, as much of it as offsets of 31 bits reach and as has the same upper half of addresses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -108,9 +108,7 @@ impl ScalarLoad {
         let bytes = 4 * self.dwords as i32;
         let window = (pc / 4).wrapping_mul(7) as usize % WINDOWS;
         let [retry, known, unknown] = [0; 3].map(|_| asm.label());
-        asm.alu(Alu::Mov, true, Rsi, Rm::Mem(link(offset_of!(Link, place))));
-        asm.mov_imm(Rdi, pc);
-        asm.store(true, Mem::At(Rsi, 0), Rdi);
+        note_place(asm, pc);
         asm.alu(Alu::Xor, false, RETRIED, Rm::Reg(RETRIED as u8));
         asm.bind(retry);
         // Whole dwords: every part of an address loses its low bits (`sem`'s `scalar_offset`).
@@ -150,14 +148,19 @@ fn window_field(window: usize, field: usize) -> Mem {
     link(offset_of!(Link, windows) + window * size_of::<Window>() + field)
 }
 
+/// Notes the address of an instruction that is about to access memory.
+fn note_place(asm: &mut Asm, pc: u64) {
+    asm.store_imm(wave(layout::ACCESSING), pc as u32);
+    asm.store_imm(wave(layout::ACCESSING + 4), (pc >> 32) as u32);
+}
+
 /// S_WAITCNT: what was stored is in memory before anything is loaded.
 pub fn wait(asm: &mut Asm) {
     let over = asm.label();
-    asm.alu(Alu::Mov, true, Gpr::Rsi, Rm::Mem(link(offset_of!(Link, stored))));
-    asm.compare_byte_with_zero(Mem::At(Gpr::Rsi, 0));
+    asm.compare_byte_with_zero(wave(layout::STORED));
     asm.jump_if(Cond::Zero, over);
     asm.fence();
-    asm.store_byte_imm(Mem::At(Gpr::Rsi, 0), 0);
+    asm.store_byte_imm(wave(layout::STORED), 0);
     asm.bind(over);
 }
 
@@ -174,13 +177,10 @@ pub fn begin(asm: &mut Asm, strip: &Strip, around: &Around<'_>) -> Begun {
     }
     let in_memory = |a: &&Access| !matches!(a.place, Place::Share { .. });
     if let Some(first) = strip.accesses.iter().find(in_memory) {
-        asm.alu(Alu::Mov, true, Gpr::Rsi, Rm::Mem(link(offset_of!(Link, place))));
-        asm.mov_imm(Gpr::Rdi, (around.pcs)(first.at));
-        asm.store(true, Mem::At(Gpr::Rsi, 0), Gpr::Rdi);
+        note_place(asm, (around.pcs)(first.at));
     }
     if strip.accesses.iter().filter(in_memory).any(Access::stores) {
-        asm.alu(Alu::Mov, true, Gpr::Rsi, Rm::Mem(link(offset_of!(Link, stored))));
-        asm.store_byte_imm(Mem::At(Gpr::Rsi, 0), 1);
+        asm.store_byte_imm(wave(layout::STORED), 1);
     }
     asm.alu(Alu::Xor, false, RETRIED, Rm::Reg(RETRIED as u8));
     asm.bind(retry);

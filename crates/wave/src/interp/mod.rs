@@ -59,10 +59,6 @@ pub struct Exec<'a> {
     temps: ManuallyDrop<Box<MaybeUninit<Temps>>>,
     /// Address of the running block.
     block: u64,
-    /// Address of the instruction that accesses memory, or did so last.
-    place: u64,
-    /// Stores may not have reached memory: S_WAITCNT waits for them.
-    stored: bool,
     /// What blocks are decoded for; kept up to date with MODE and STATUS.
     layout: Layout,
 }
@@ -156,12 +152,11 @@ impl Interp {
             temps: ManuallyDrop::new(TEMPS.take().unwrap_or_else(Box::new_uninit)),
             kernels: self.kernels,
             block: wave.pc,
-            place: wave.pc,
             layout: Layout::of(wave),
-            stored: true,
             run: Running { wave, group, memory },
         };
-        exec.mode_changed();
+        exec.run.wave.accessing = exec.block;
+        exec.ordinary = exec.ordinary();
         exec
     }
 
@@ -216,6 +211,16 @@ impl Interp {
     }
 }
 
+impl<'a> Exec<'a> {
+    /// Takes another wave of the work-group instead.
+    pub fn take(&mut self, wave: &'a mut Wave) {
+        self.block = wave.pc;
+        wave.accessing = wave.pc;
+        self.run.wave = wave;
+        self.mode_changed();
+    }
+}
+
 impl Exec<'_> {
     fn fault(&self, kind: FaultKind, lanes: u64, pc: u64, address: u64) -> Event {
         Event::Fault(Fault { kind, pc, lanes, address })
@@ -225,17 +230,18 @@ impl Exec<'_> {
     #[inline]
     fn accesses(&mut self, inst: &Inst) {
         let pc = self.pc(inst);
-        // SAFETY: a field of our own. The compiler must have stored it when a signal comes.
-        unsafe { (&raw mut self.place).write_volatile(pc) };
+        // SAFETY: a field of the wave, which is ours. The compiler must have stored it when a signal comes.
+        unsafe { (&raw mut self.run.wave.accessing).write_volatile(pc) };
         compiler_fence(Ordering::SeqCst);
     }
 
     /// The memory of an access is gone ([`host::guarded`]): the event that ends the wave.
     #[cold]
     pub fn gone(&mut self, gone: Gone) -> Event {
-        self.run.wave.pc = self.place;
+        let place = self.run.wave.accessing;
+        self.run.wave.pc = place;
         let address = self.run.memory.seen_at(gone.address).unwrap_or(gone.address);
-        self.fault(FaultKind::Gone, 0, self.place, address)
+        self.fault(FaultKind::Gone, 0, place, address)
     }
 
     /// Runs a block of one instruction, with everything around it.
@@ -345,12 +351,6 @@ impl Exec<'_> {
         self.run.wave
     }
 
-    /// Where it is noted which instruction accesses memory, by its address, before it does, and that memory was written: for
-    /// code that does so itself. They hold as long as this does.
-    pub fn notes(&mut self) -> (*mut u64, *mut bool) {
-        (&raw mut self.place, &raw mut self.stored)
-    }
-
     /// The range that has all of so many bytes at an address, and whether it is an allocation, which stays as it is until
     /// [`Memory::generation`] changes.
     pub fn range(&mut self, address: u64, bytes: u64) -> Option<(Range, bool)> {
@@ -368,7 +368,7 @@ impl Exec<'_> {
     fn execute(&mut self, inst: &Inst) -> Result<Flow, bus::Fault> {
         self.accesses(inst);
         self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
-        self.stored |= match inst.run {
+        self.run.wave.stored |= match inst.run {
             Run::Memory(access) => matches!(access, Access::Store { .. }),
             Run::ScalarMemory(what) => matches!(what, ScalarMemory::Store { .. }),
             Run::Formatted(_) | Run::Image(_) => true,
@@ -388,7 +388,7 @@ impl Exec<'_> {
         if !self.quick_memory(inst, access, exec) {
             return false;
         }
-        self.stored |= matches!(access, Access::Store { .. });
+        self.run.wave.stored |= matches!(access, Access::Store { .. });
         true
     }
 
@@ -408,10 +408,10 @@ impl Exec<'_> {
     /// S_WAITCNT: what the wave has stored is in memory before it goes on, and what it will load is loaded after. Other
     /// counters than zero are too much to hope for, and waiting for all of them is allowed.
     fn wait(&mut self) {
-        if self.stored {
+        if self.run.wave.stored {
             // Loads must not overtake stores: the one thing that x86 does not promise by itself.
             fence(Ordering::SeqCst);
-            self.stored = false;
+            self.run.wave.stored = false;
         } else {
             fence(Ordering::AcqRel);
         }
