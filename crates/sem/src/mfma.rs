@@ -4,7 +4,7 @@
 
 use crate::exact::Exact;
 use crate::fp::{double, single};
-use crate::lanes::{Long, Word, w};
+use crate::lanes::{Long, Mask, Word, w};
 use crate::mode::{FloatMode, Mode};
 use crate::soft::{self, F32};
 use wavemill_isa::{Level, Op};
@@ -171,15 +171,31 @@ pub fn start<W: Word>(sum: Sum, c: W) -> W {
 #[inline(always)]
 pub fn pairs<W: Word>(a: &[W], b: &[W], sum: W) -> W {
     let m = FloatMode::FLUSH;
-    let group = pair(a, b, 0);
-    let group = if a.len() == 4 { single::add(group, pair(a, b, 2), m) } else { group };
-    single::add(group, sum, m)
+    pairs_of(a, b, sum, |a, b| single::mul(a, b, m), |a, b| single::add(a, b, m))
 }
-/// The sum of two products.
+/// The same with the host's own products and sums: right where no element is [`small`], unless a NaN comes out, whose bits
+/// may be others.
 #[inline(always)]
-fn pair<W: Word>(a: &[W], b: &[W], k: usize) -> W {
-    let m = FloatMode::FLUSH;
-    single::add(single::mul(a[k], b[k], m), single::mul(a[k + 1], b[k + 1], m), m)
+pub fn plain_pairs<W: Word>(a: &[W], b: &[W], sum: W) -> W {
+    pairs_of(a, b, sum, W::fmul, W::fadd)
+}
+#[inline(always)]
+fn pairs_of<W: Word>(a: &[W], b: &[W], sum: W, mul: impl Fn(W, W) -> W, add: impl Fn(W, W) -> W) -> W {
+    let group = add(mul(a[0], b[0]), mul(a[1], b[1]));
+    let group = if a.len() == 4 { add(group, add(mul(a[2], b[2]), mul(a[3], b[3]))) } else { group };
+    add(group, sum)
+}
+/// Elements, as wide as the sums, that may have a denormal step in [`pairs`]. Products of all others, and sums of these, are
+/// multiples of 2⁻⁹⁴ (f16: of 2⁻⁴⁸); so is C, or so much smaller that it is lost, or near enough to one of them to have its
+/// last bit at 2⁻¹¹⁸ at least. No sum is between zero and that.
+#[inline(always)]
+pub fn small<W: Word>(element: Element, x: W) -> W::Mask {
+    let magnitude = x & w(0x7fff_ffff);
+    match element {
+        // 2⁻⁴⁰.
+        Element::Bf16 => magnitude.lt_u(w(0x2b80_0000)) & !magnitude.eq(w(0)),
+        _ => Mask::zeros(),
+    }
 }
 
 /// gfx908: products and sum are added without any rounding, then rounded to nearest once; denormals are numbers like
@@ -227,15 +243,35 @@ pub fn exact(a: &[u32], b: &[u32], sum: u32) -> u32 {
 pub fn step_f32<W: Word>(a: W, b: W, sum: W, m: FloatMode) -> W {
     single::fma(a, b, sum, m)
 }
+/// f32's steps with the host's own fused operation: right where denormals are numbers, unless a NaN comes out.
+#[inline(always)]
+pub fn plain_f32<W: Word>(a: W, b: W, sum: W) -> W {
+    a.ffma(b, sum)
+}
 /// One step of a sum of integer products.
 #[inline(always)]
 pub fn step_i32<W: Word>(a: W, b: W, sum: W) -> W {
     a * b + sum
 }
+/// Two bytes as a word, to be multiplied by [`two_i32`]: the first and third of four, or the others.
+#[inline(always)]
+pub fn two_i8<W: Word>(bytes: W, others: bool) -> W {
+    if others { bytes.shr(w(8)) } else { bytes }.sext_even_bytes()
+}
+/// Two steps of a sum of integer products, in any order, as the sum is one modulo 2³².
+#[inline(always)]
+pub fn two_i32<W: Word>(a: W, b: W, sum: W) -> W {
+    a.dot_i16(b) + sum
+}
 /// One step of a sum of f64 products.
 #[inline(always)]
 pub fn step_f64<D: Long>(a: D, b: D, sum: D) -> D {
     double::fma(a, b, sum, FloatMode::IEEE)
+}
+/// The same with the host's own operation, unless a NaN comes out.
+#[inline(always)]
+pub fn plain_f64<D: Long>(a: D, b: D, sum: D) -> D {
+    a.ffma(b, sum)
 }
 
 /// The shape of an instruction.

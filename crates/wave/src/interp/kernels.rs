@@ -5,7 +5,7 @@
 //! nearest, denormals kept, no CLAMP or OMOD). Whatever else there is goes to a handler per family; the other instance
 //! of `strip` sends everything there.
 
-use super::matrix::{Block32, Block64, multiply_32, multiply_64};
+use super::matrix::{Block32, Block64, Product, multiply_32, multiply_64};
 use super::places::{Places, Request, places};
 use super::quick::Span;
 use crate::simd::{Bits, Simd, V16, lane_numbers, portable::P16};
@@ -16,7 +16,6 @@ use std::mem::MaybeUninit;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::lanes::Long;
-use wavemill_sem::mfma::{Shape, Sum};
 use wavemill_sem::{FloatMode, Mode, compare, valu};
 
 /// Registers for values on their way: modified sources, three operands of up to two registers, and results.
@@ -446,8 +445,8 @@ pub(crate) struct Kernels {
     span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
     places: unsafe fn(&Request, &mut MaybeUninit<Places>) -> bool,
     /// Multiplies and adds matrices.
-    pub mfma_32: unsafe fn(&mut Block32, &Shape, Sum),
-    pub mfma_64: unsafe fn(&mut Block64, &Shape),
+    pub mfma_32: unsafe fn(&mut Block32, &Product),
+    pub mfma_64: unsafe fn(&mut Block64, usize),
 }
 
 impl Kernels {
@@ -559,11 +558,11 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { places::<$v>(request, out) }
                 }
-                pub unsafe fn mfma_32(block: &mut Block32, shape: &Shape, sum: Sum) {
-                    multiply_32::<$v>(block, shape, sum)
+                pub unsafe fn mfma_32(block: &mut Block32, product: &Product) {
+                    multiply_32::<$v>(block, product)
                 }
-                pub unsafe fn mfma_64(block: &mut Block64, shape: &Shape) {
-                    multiply_64::<$v>(block, shape)
+                pub unsafe fn mfma_64(block: &mut Block64, rows: usize) {
+                    multiply_64::<$v>(block, rows)
                 }
             }
         }
