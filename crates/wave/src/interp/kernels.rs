@@ -5,7 +5,7 @@
 //! nearest, denormals kept, no CLAMP or OMOD). Whatever else there is goes to a handler per family; the other instance
 //! of `strip` sends everything there.
 
-use super::matrix::{Block32, Block64, Product, multiply_32, multiply_64};
+use super::matrix::{Factors, Factors64, Product, Sums, multiply_32, multiply_64};
 use super::places::{Places, Request, places};
 use super::quick::Span;
 use crate::simd::{Bits, Simd, V16, lane_numbers, portable::P16};
@@ -444,9 +444,9 @@ pub(crate) struct Kernels {
     any: unsafe fn(&[LaneOp], &Env) -> usize,
     span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
     places: unsafe fn(&Request, &mut MaybeUninit<Places>) -> bool,
-    /// Multiplies and adds matrices.
-    pub mfma_32: unsafe fn(&mut Block32, &Product),
-    pub mfma_64: unsafe fn(&mut Block64, usize),
+    /// Multiplies and adds matrices ([`multiply_32`]).
+    pub mfma_32: unsafe fn(&mut Factors, &Product, &Sums),
+    pub mfma_64: unsafe fn(&Factors64, usize, &Sums),
 }
 
 impl Kernels {
@@ -558,11 +558,13 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { places::<$v>(request, out) }
                 }
-                pub unsafe fn mfma_32(block: &mut Block32, product: &Product) {
-                    multiply_32::<$v>(block, product)
+                pub unsafe fn mfma_32(factors: &mut Factors, product: &Product, sums: &Sums) {
+                    // SAFETY: the caller's promise.
+                    unsafe { multiply_32::<$v>(factors, product, sums) }
                 }
-                pub unsafe fn mfma_64(block: &mut Block64, rows: usize) {
-                    multiply_64::<$v>(block, rows)
+                pub unsafe fn mfma_64(factors: &Factors64, rows: usize, sums: &Sums) {
+                    // SAFETY: the caller's promise.
+                    unsafe { multiply_64::<$v>(factors, rows, sums) }
                 }
             }
         }

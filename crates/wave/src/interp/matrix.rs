@@ -7,8 +7,10 @@
 use super::Exec;
 use crate::program::{Inst, Src};
 use crate::simd::{Bits, V16};
+use crate::state::Vgpr;
 use std::cell::Cell;
 use std::ops::Range;
+use wavemill_isa::Op;
 use wavemill_isa::encoding::bits;
 use wavemill_sem::FloatMode;
 use wavemill_sem::bus::Bus;
@@ -19,23 +21,53 @@ use wavemill_sem::state::State;
 /// Sixteen lanes.
 type Part = [u32; 16];
 
-/// The matrices of a block with sums of 32 bits, rows in parts of sixteen columns.
+/// What a block multiplies: columns of A and rows of B, in parts of sixteen rows and columns. They are words of registers,
+/// which kernels take apart.
 #[repr(align(64))]
-pub(crate) struct Block32 {
-    /// Columns of A: words of registers, which kernels take apart into factors.
+pub(crate) struct Factors {
     a: [[Part; 2]; 16],
-    /// Rows of B, likewise.
     b: [[Part; 2]; 16],
-    /// Rows of C, then of D.
-    c: [[Part; 2]; 32],
 }
 
-/// The matrices of a block of f64: lower words and upper ones of up to sixteen columns.
+/// The same for f64: lower words and upper ones.
 #[repr(align(64))]
-pub(crate) struct Block64 {
+pub(crate) struct Factors64 {
     a: [[Part; 2]; 4],
     b: [[Part; 2]; 4],
-    c: [[Part; 2]; 16],
+}
+
+/// Where rows of C and D lie: dwords from the first one. Those of D are known to lie in different places.
+#[derive(Clone, Copy)]
+pub(crate) struct Sums {
+    c: *const u32,
+    /// A constant has all rows in one place.
+    c_rows: &'static [u32],
+    d: *mut u32,
+    d_rows: &'static [u32],
+}
+
+/// A row of C in which all numbers are the same, or one that was copied.
+#[repr(align(64))]
+struct Row([Part; 2]);
+
+/// All rows in one place.
+const SAME: &[u32] = &[0; 32];
+/// Rows of D in registers.
+const OF_16: &[u32] = &rows_of(Op::v_mfma_f32_16x16x4f32);
+const OF_32: &[u32] = &rows_of(Op::v_mfma_f32_32x32x2f32);
+const OF_F64: &[u32] = &rows_of(Op::v_mfma_f64_16x16x4f64);
+
+/// Where an instruction's first block has the rows of D.
+const fn rows_of(op: Op) -> [u32; 32] {
+    let mut rows = [0; 32];
+    let Some(shape) = mfma::shape(op) else { return rows };
+    let mut i = 0;
+    while i < shape.m {
+        let place = shape.d(i, 0, 0);
+        rows[i as usize] = 64 * place.register + place.lane;
+        i += 1;
+    }
+    rows
 }
 
 /// What to multiply.
@@ -57,48 +89,59 @@ pub(crate) struct Product {
 
 thread_local! {
     /// Matrices that no instruction of the thread uses.
-    static SPARE: Cell<Option<Box<Block32>>> = const { Cell::new(None) };
+    static SPARE: Cell<Option<Box<Factors>>> = const { Cell::new(None) };
 }
 
 /// Takes words apart into factors, in place; true if some are [`mfma::small`].
 #[inline(always)]
 fn unpack<V: V16>(matrix: &mut [[Part; 2]; 16], p: &Product) -> bool {
     let mut small = Bits(0);
-    for n in (0..p.words).rev() {
-        for part in 0..p.parts {
-            let word = V::from_array(matrix[n][part]);
-            let (low, high) = match p.element {
-                Element::F32 | Element::F64 => continue,
-                Element::I8 => (mfma::two_i8(word, false), mfma::two_i8(word, true)),
-                Element::F16 | Element::Bf16 => {
-                    let low = mfma::widen(p.element, p.sum, word & w(0xffff));
-                    let high = mfma::widen(p.element, p.sum, word.shr(w(16)));
-                    small = small | mfma::small(p.element, low) | mfma::small(p.element, high);
-                    (low, high)
-                }
-            };
-            matrix[2 * n][part] = low.to_array();
-            matrix[2 * n + 1][part] = high.to_array();
-        }
+    for (n, part) in (0..p.words).rev().flat_map(|n| (0..p.parts).map(move |part| (n, part))) {
+        let word = V::from_array(matrix[n][part]);
+        let (low, high) = match p.element {
+            Element::F32 | Element::F64 => continue,
+            Element::I8 => (mfma::two_i8(word, false), mfma::two_i8(word, true)),
+            Element::F16 | Element::Bf16 => {
+                let low = mfma::widen(p.element, p.sum, word & w(0xffff));
+                let high = mfma::widen(p.element, p.sum, word.shr(w(16)));
+                small = small | mfma::small(p.element, low) | mfma::small(p.element, high);
+                (low, high)
+            }
+        };
+        matrix[2 * n][part] = low.to_array();
+        matrix[2 * n + 1][part] = high.to_array();
     }
     small.0 != 0
 }
 
 /// D = A · B + C.
+///
+/// # Safety
+/// The rows of C and D must be where `sums` says, aligned registers or copies of such, for as many parts as there are.
 #[inline(always)]
-pub(super) fn multiply_32<V: V16>(block: &mut Block32, p: &Product) {
-    let small = unpack::<V>(&mut block.a, p) | unpack::<V>(&mut block.b, p);
+pub(super) unsafe fn multiply_32<V: V16>(factors: &mut Factors, p: &Product, sums: &Sums) {
+    let small = unpack::<V>(&mut factors.a, p) | unpack::<V>(&mut factors.b, p);
+    // SAFETY: the caller's promise.
+    unsafe { multiply::<V>(factors, p, sums, small) }
+}
+
+/// See [`multiply_32`]; factors have been taken apart.
+#[inline(always)]
+unsafe fn multiply<V: V16>(f: &Factors, p: &Product, s: &Sums, small: bool) {
     // The modes that matter are known in their loops, and so are the sizes of groups.
-    match (p.sum, p.group) {
-        (Sum::Integer, _) => groups::<V, 1, _>(block, p, Integer),
-        (Sum::Fused(FloatMode::IEEE), _) => groups::<V, 1, _>(block, p, Fused),
-        (Sum::Fused(m), _) => groups::<V, 1, _>(block, p, FusedIn(m)),
-        (Sum::Pairs, 4) if small => groups::<V, 4, _>(block, p, SmallPairs),
-        (Sum::Pairs, 4) => groups::<V, 4, _>(block, p, Pairs),
-        (Sum::Pairs, _) if small => groups::<V, 2, _>(block, p, SmallPairs),
-        (Sum::Pairs, _) => groups::<V, 2, _>(block, p, Pairs),
-        (Sum::Exact, 4) => groups::<V, 4, _>(block, p, Exact),
-        (Sum::Exact, _) => groups::<V, 2, _>(block, p, Exact),
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (p.sum, p.group) {
+            (Sum::Integer, _) => groups::<V, 1, _>(f, p, s, Integer),
+            (Sum::Fused(FloatMode::IEEE), _) => groups::<V, 1, _>(f, p, s, Fused),
+            (Sum::Fused(m), _) => groups::<V, 1, _>(f, p, s, FusedIn(m)),
+            (Sum::Pairs, 4) if small => groups::<V, 4, _>(f, p, s, SmallPairs),
+            (Sum::Pairs, 4) => groups::<V, 4, _>(f, p, s, Pairs),
+            (Sum::Pairs, _) if small => groups::<V, 2, _>(f, p, s, SmallPairs),
+            (Sum::Pairs, _) => groups::<V, 2, _>(f, p, s, Pairs),
+            (Sum::Exact, 4) => groups::<V, 4, _>(f, p, s, Exact),
+            (Sum::Exact, _) => groups::<V, 2, _>(f, p, s, Exact),
+        }
     }
 }
 
@@ -183,34 +226,38 @@ impl<V: V16, const N: usize> Step<V, N> for Exact {
     }
 }
 
-/// Rows of A times columns of B.
+/// Rows of A times columns of B. Safe as [`multiply_32`] is.
 #[inline(always)]
-fn groups<V: V16, const N: usize, S: Step<V, N>>(block: &mut Block32, p: &Product, step: S) {
+unsafe fn groups<V: V16, const N: usize, S: Step<V, N>>(f: &Factors, p: &Product, sums: &Sums, step: S) {
     for at in 0..p.parts {
         if p.by_column {
-            rows::<V, N, 1, S>(block, p, (0, at), step);
+            // SAFETY: the caller's promise.
+            unsafe { rows::<V, N, 1, S>(f, p, (0, at), sums, step) };
             continue;
         }
         // Several rows at a time share what is loaded of B.
         for first in (0..p.rows).step_by(4) {
-            rows::<V, N, 4, S>(block, p, (first, at), step);
+            // SAFETY: the caller's promise.
+            unsafe { rows::<V, N, 4, S>(f, p, (first, at), sums, step) };
         }
     }
 }
 
-/// R rows from one on, in one part; one row has a row of A for each column.
+/// R rows from one on, in one part; one row has a row of A for each column. Safe as [`multiply_32`] is.
 #[inline(always)]
-fn rows<V: V16, const N: usize, const R: usize, S: Step<V, N>>(
-    block: &mut Block32,
+unsafe fn rows<V: V16, const N: usize, const R: usize, S: Step<V, N>>(
+    f: &Factors,
     p: &Product,
     (first, at): (usize, usize),
+    sums: &Sums,
     step: S,
 ) {
     let depth = if p.element == Element::F32 { p.words } else { 2 * p.words };
-    let (a, b) = (block.a[..depth].as_chunks::<N>().0, block.b[..depth].as_chunks::<N>().0);
+    let (a, b) = (f.a[..depth].as_chunks::<N>().0, f.b[..depth].as_chunks::<N>().0);
     let mut start = [V::splat(0); R];
-    for (n, start) in start.iter_mut().enumerate() {
-        *start = mfma::start(p.sum, V::from_array(block.c[first + n][at]));
+    for (start, row) in start.iter_mut().zip(&sums.c_rows[first..]) {
+        // SAFETY: the caller's promise.
+        *start = mfma::start(p.sum, unsafe { V::load(sums.c.add(*row as usize + 16 * at)) });
     }
     let mut total = start;
     for (a, b) in a.iter().zip(b) {
@@ -219,14 +266,22 @@ fn rows<V: V16, const N: usize, const R: usize, S: Step<V, N>>(
             *total = step.step(&factors::<V, N, R>(a, first + n), &b, *total);
         }
     }
-    for n in 0..R {
-        if S::CHECKED && total[n].funord(total[n]).0 != 0 {
-            total[n] = start[n];
-            for (a, b) in a.iter().zip(b) {
-                total[n] = step.full(&factors::<V, N, R>(a, first + n), &columns(b, at), total[n]);
+    let mut nan = Bits(0);
+    for total in &total {
+        nan = nan | total.funord(*total);
+    }
+    if S::CHECKED && nan.0 != 0 {
+        total = start;
+        for (a, b) in a.iter().zip(b) {
+            let b = columns(b, at);
+            for (n, total) in total.iter_mut().enumerate() {
+                *total = step.full(&factors::<V, N, R>(a, first + n), &b, *total);
             }
         }
-        block.c[first + n][at] = total[n].to_array();
+    }
+    for (total, row) in total.iter().zip(&sums.d_rows[first..]) {
+        // SAFETY: the caller's promise.
+        unsafe { total.store(sums.d.add(*row as usize + 16 * at)) };
     }
 }
 
@@ -250,12 +305,19 @@ fn columns<V: V16, const N: usize>(b: &[[Part; 2]; N], at: usize) -> [V; N] {
     out
 }
 
-/// D = A · B + C in f64, of so many rows of C; a single one has a row of A for each column.
+/// D = A · B + C in f64, of so many rows; a single one has a row of A for each column.
+///
+/// # Safety
+/// As for [`multiply_32`]; upper words are in the register behind.
 #[inline(always)]
-pub(super) fn multiply_64<V: V16>(block: &mut Block64, rows: usize) {
-    let Block64 { a, b, c } = block;
-    for (i, c) in c[..rows].iter_mut().enumerate() {
-        let start = join::<V>(c);
+pub(super) unsafe fn multiply_64<V: V16>(factors: &Factors64, rows: usize, sums: &Sums) {
+    let Factors64 { a, b } = factors;
+    for (i, (c, d)) in sums.c_rows[..rows].iter().zip(sums.d_rows).enumerate() {
+        // SAFETY: the caller's promise.
+        let start = unsafe {
+            let c = sums.c.add(*c as usize);
+            V::Long::join(V::load(c), V::load(c.add(64)))
+        };
         let mut sum = start;
         for (a, b) in a.iter().zip(b.iter()) {
             sum = mfma::plain_f64(factor_64::<V>(a, rows, i), join::<V>(b), sum);
@@ -266,7 +328,12 @@ pub(super) fn multiply_64<V: V16>(block: &mut Block64, rows: usize) {
                 sum = mfma::step_f64(factor_64::<V>(a, rows, i), join::<V>(b), sum);
             }
         }
-        *c = [sum.lo().to_array(), sum.hi().to_array()];
+        // SAFETY: the caller's promise.
+        unsafe {
+            let d = sums.d.add(*d as usize);
+            sum.lo().store(d);
+            sum.hi().store(d.add(64));
+        }
     }
 }
 
@@ -281,9 +348,9 @@ fn factor_64<V: V16>(a: &[Part; 2], rows: usize, i: usize) -> V::Long {
 }
 
 /// Registers of an operand.
-fn registers(src: Src, count: u32) -> Range<u32> {
+fn registers(src: Src, count: u32) -> Range<usize> {
     match src {
-        Src::Vgpr(r) => r as u32..r as u32 + count,
+        Src::Vgpr(r) => r as usize..r as usize + count as usize,
         _ => 0..0,
     }
 }
@@ -313,10 +380,6 @@ impl Exec<'_> {
         }
     }
 
-    fn set_part(&mut self, register: u32, first: u32, values: &Part) {
-        self.run.wave.vgprs[register as usize].0.as_chunks_mut::<16>().0[first as usize / 16] = *values;
-    }
-
     pub(super) fn mfma(&mut self, inst: &Inst) {
         if self.run.skips_vector() {
             return;
@@ -325,9 +388,9 @@ impl Exec<'_> {
         if shape.element == Element::F64 {
             return self.mfma_f64(inst, &shape);
         }
-        let mut work = SPARE.take().unwrap_or_else(|| {
-            Box::new(Block32 { a: [[[0; 16]; 2]; 16], b: [[[0; 16]; 2]; 16], c: [[[0; 16]; 2]; 32] })
-        });
+        let mut work = SPARE
+            .take()
+            .unwrap_or_else(|| Box::new(Factors { a: [[[0; 16]; 2]; 16], b: [[[0; 16]; 2]; 16] }));
         match shape.m {
             4 => self.mfma_small(inst, &shape, &mut work),
             _ => self.mfma_blocks(inst, &shape, &mut work),
@@ -348,22 +411,23 @@ impl Exec<'_> {
     }
 
     /// f32 and i32 sums of matrices with 16 or 32 columns.
-    fn mfma_blocks(&mut self, inst: &Inst, shape: &Shape, work: &mut Block32) {
+    fn mfma_blocks(&mut self, inst: &Inst, shape: &Shape, work: &mut Factors) {
         let (cbsz, abid, blgp) =
             (bits::MFMA_CBSZ.get(inst.bits), bits::MFMA_ABID.get(inst.bits), bits::MFMA_BLGP.get(inst.bits));
         let product = self.product(shape);
-        // Registers of later blocks' operands are kept until they are read: the destination may be an operand, too. As C,
-        // it has each element where D has it.
         let (factors, sums) =
             (shape.per_lane() * shape.element.bits() / 32, shape.m * shape.n * shape.blocks / 64);
-        let written = inst.dst as u32..inst.dst as u32 + sums;
-        let meets = |r: Range<u32>| r.start < written.end && written.start < r.end;
+        let d_rows = if shape.m == 16 { OF_16 } else { OF_32 };
+        // D may lie over what later blocks and rows read. As C it has each element where D has it; else all is read first.
+        let written = registers(Src::Vgpr(inst.dst), sums);
+        let meets = |r: &Range<usize>| r.start < written.end && written.start < r.end;
+        let (a, b) = (registers(inst.src[0], factors), registers(inst.src[1], factors));
         let c = registers(inst.src[2], sums);
-        let kept = shape.blocks > 1
-            && (meets(registers(inst.src[0], factors))
-                || meets(registers(inst.src[1], factors))
-                || meets(c.clone()) && c != written);
-        let mut done: Vec<[[Part; 2]; 32]> = Vec::new();
+        let kept = shape.blocks > 1 && (meets(&a) || meets(&b)) || meets(&c) && c != written;
+        let mut late: Vec<Vgpr> =
+            if kept { self.run.wave.vgprs[written.clone()].to_vec() } else { Vec::new() };
+        let constant = Row([self.gather(inst.src[2], 0, |n| n); 2]);
+        assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
         for block in 0..shape.blocks {
             let from = shape.a_block(block, cbsz, abid);
             for (part, first) in (0..shape.n).step_by(16).enumerate() {
@@ -373,95 +437,83 @@ impl Exec<'_> {
                     work.a[n][part] = self.part(inst.src[0], a.register, a.lane);
                     work.b[n][part] = self.part(inst.src[1], b.register, shape.b_lane(b.lane, blgp));
                 }
-                for i in 0..shape.m {
-                    let c = shape.d(i, first, block);
-                    work.c[i as usize][part] = self.part(inst.src[2], c.register, c.lane);
-                }
             }
-            // SAFETY: the kernels were chosen for what the host has.
-            unsafe { (self.kernels.mfma_32)(work, &product) };
-            match kept {
-                true => done.push(work.c),
-                false => self.scatter(inst, shape, block, &work.c),
+            let at = shape.d(0, 0, block).register as usize;
+            let file = self.run.wave.vgprs.as_mut_ptr();
+            // SAFETY: the registers are there, and a block's rows in them; the kernels were chosen for what the host has.
+            unsafe {
+                let d = if kept { late.as_mut_ptr() } else { file.add(written.start) };
+                let d = d.add(at).cast();
+                let (c, c_rows) = match inst.src[2] {
+                    Src::Vgpr(_) => (file.add(c.start + at).cast_const().cast(), d_rows),
+                    _ => (constant.0.as_ptr().cast(), SAME),
+                };
+                (self.kernels.mfma_32)(work, &product, &Sums { c, c_rows, d, d_rows });
             }
         }
-        for (block, c) in (0..).zip(&done) {
-            self.scatter(inst, shape, block, c);
-        }
-    }
-
-    fn scatter(&mut self, inst: &Inst, shape: &Shape, block: u32, d: &[[Part; 2]; 32]) {
-        for (i, row) in (0..shape.m).zip(d) {
-            for (first, part) in (0..shape.n).step_by(16).zip(row) {
-                let place = shape.d(i, first, block);
-                self.set_part(inst.dst as u32 + place.register, place.lane, part);
-            }
+        if kept {
+            self.run.wave.vgprs[written].copy_from_slice(&late);
         }
     }
 
     /// Sixteen matrices of four columns, side by side: row i of all of them is a register.
-    fn mfma_small(&mut self, inst: &Inst, shape: &Shape, work: &mut Block32) {
+    fn mfma_small(&mut self, inst: &Inst, shape: &Shape, work: &mut Factors) {
         let (cbsz, abid, blgp) =
             (bits::MFMA_CBSZ.get(inst.bits), bits::MFMA_ABID.get(inst.bits), bits::MFMA_BLGP.get(inst.bits));
         let product = Product { rows: 1, parts: 1, by_column: true, ..self.product(shape) };
-        let mut done = [[[0; 16]; 4]; 4];
+        let mut done = [Vgpr([0; 64]); 4];
         for (i, row) in (0..4).zip(&mut done) {
-            for (first, d) in (0..64).step_by(16).zip(row) {
+            for first in (0..64).step_by(16) {
                 for n in 0..product.words {
                     let register = n as u32;
                     let a = |column: u32| i + 4 * shape.a_block((first + column) / 4, cbsz, abid);
                     work.a[n][0] = self.gather(inst.src[0], register, a);
                     work.b[n][0] = self.part(inst.src[1], register, shape.b_lane(first, blgp));
                 }
-                work.c[0][0] = self.part(inst.src[2], i, first);
-                // SAFETY: as above.
-                unsafe { (self.kernels.mfma_32)(work, &product) };
-                *d = work.c[0][0];
+                let c = Row([self.part(inst.src[2], i, first); 2]);
+                let d = row.0[first as usize..].as_mut_ptr();
+                let sums = Sums { c: c.0.as_ptr().cast(), c_rows: SAME, d, d_rows: SAME };
+                // SAFETY: as above; one row in one part.
+                unsafe { (self.kernels.mfma_32)(work, &product, &sums) };
             }
         }
-        for (i, row) in (0..).zip(&done) {
-            for (first, d) in (0..64).step_by(16).zip(row) {
-                self.set_part(inst.dst as u32 + i, first, d);
-            }
-        }
+        self.run.wave.vgprs[inst.dst as usize..][..4].copy_from_slice(&done);
     }
 
     fn mfma_f64(&mut self, inst: &Inst, shape: &Shape) {
-        let mut work = Block64 { a: [[[0; 16]; 2]; 4], b: [[[0; 16]; 2]; 4], c: [[[0; 16]; 2]; 16] };
-        let mut done = [[[0; 16]; 2]; 16];
+        let mut work = Factors64 { a: [[[0; 16]; 2]; 4], b: [[[0; 16]; 2]; 4] };
         for word in 0..2 {
-            let at = word as usize;
             for k in 0..4 {
-                work.b[k as usize][at] = self.part(inst.src[1], word, 16 * k);
-                work.a[k as usize][at] = self.part(inst.src[0], word, 16 * k);
-            }
-            for i in 0..shape.m {
-                let place = shape.d(i, 0, 0);
-                done[i as usize][at] = self.part(inst.src[2], place.register + word, place.lane);
+                work.a[k as usize][word as usize] = self.part(inst.src[0], word, 16 * k);
+                work.b[k as usize][word as usize] = self.part(inst.src[1], word, 16 * k);
             }
         }
+        let sums = 2 * shape.m * shape.n * shape.blocks / 64;
+        let constant = [0, 1].map(|word| Vgpr([self.gather(inst.src[2], word, |n| n)[0]; 64]));
+        let mut done = [Vgpr([0; 64]); 8];
+        let (c, c_rows) = match inst.src[2] {
+            Src::Vgpr(_) => {
+                (self.run.wave.vgprs[registers(inst.src[2], sums)].as_ptr().cast::<u32>(), OF_F64)
+            }
+            _ => (constant.as_ptr().cast(), SAME),
+        };
+        let d = done.as_mut_ptr().cast::<u32>();
         if shape.m == 4 {
-            // Four matrices side by side.
-            let rows = work.a;
-            for (i, c) in done[..4].iter_mut().enumerate() {
-                for (a, all) in work.a.as_flattened_mut().iter_mut().zip(rows.as_flattened()) {
+            // Four matrices side by side: row i of all is sixteen lanes, as in the larger one.
+            let all = work.a;
+            for i in 0..4 {
+                for (a, all) in work.a.as_flattened_mut().iter_mut().zip(all.as_flattened()) {
                     *a = std::array::from_fn(|column| all[column / 4 * 4 + i]);
                 }
-                work.c[0] = *c;
+                let (c_rows, d_rows) = (&c_rows[i..], &OF_F64[i..]);
                 // SAFETY: as above.
-                unsafe { (self.kernels.mfma_64)(&mut work, 1) };
-                *c = work.c[0];
+                unsafe { (self.kernels.mfma_64)(&work, 1, &Sums { c, c_rows, d, d_rows }) };
             }
         } else {
-            work.c = done;
             // SAFETY: as above.
-            unsafe { (self.kernels.mfma_64)(&mut work, 16) };
-            done = work.c;
+            unsafe { (self.kernels.mfma_64)(&work, 16, &Sums { c, c_rows, d, d_rows: OF_F64 }) };
         }
-        for (i, row) in (0..shape.m).zip(&done) {
-            let place = shape.d(i, 0, 0);
-            self.set_part(inst.dst as u32 + place.register, place.lane, &row[0]);
-            self.set_part(inst.dst as u32 + place.register + 1, place.lane, &row[1]);
-        }
+        let written = registers(Src::Vgpr(inst.dst), sums);
+        self.run.wave.vgprs[written].copy_from_slice(&done[..sums as usize]);
     }
 }
