@@ -506,3 +506,40 @@ fn constants_fill_every_register() {
         }
     }
 }
+
+/// D over A, over B and over C (a part of C is not allowed): everything is read before anything is written, so that D is
+/// what it is elsewhere.
+#[test]
+fn destinations_over_operands() {
+    let range = |first: usize, n: usize| match n {
+        1 => format!("v{first}"),
+        n => format!("v[{first}:{}]", first + n - 1),
+    };
+    for simd in Simd::available() {
+        for &(name, m, k, blocks, element) in CASES {
+            let wide = if element == "f64" { 2 } else { 1 };
+            let bits = ["i8", "f16", "f32", "f64"].iter().position(|e| *e == element).map_or(16, |n| 8 << n);
+            let (ab, cd) = ((m * k * blocks / 64 * bits).div_ceil(32), m * m * blocks / 64 * wide);
+            let run = |d: usize, c: usize| {
+                let text = format!(
+                    "{name} {}, {}, {}, {}",
+                    range(d, cd),
+                    range(40, ab),
+                    range(44, ab),
+                    range(c, cd)
+                );
+                let machine = Machine::new("gfx90a", simd, &text, 0);
+                let mut wave = machine.wave();
+                let mut random = Random(17);
+                for register in 0..128 {
+                    wave.vgpr_mut(register).unwrap().fill_with(|| random.next() as u32 & 0x3fff_3fff);
+                }
+                assert_eq!(machine.run(&mut wave), Event::End, "{text}");
+                (d..d + cd).map(|r| *wave.vgpr(r as u16).unwrap()).collect::<Vec<_>>()
+            };
+            for (d, c) in [(40, 88), (44, 88), (36, 88), (40, 40), (44, 44), (88, 88)] {
+                assert_eq!(run(d, c), run(0, c), "{name} at v{d} on {}", simd.name());
+            }
+        }
+    }
+}
