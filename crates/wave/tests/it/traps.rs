@@ -390,7 +390,11 @@ fn allocations() {
         wave.bases = Bases { vgprs: 160, sgprs: 96, lds: 2048 };
         assert_eq!(m.run(&mut wave), Event::End);
         let bases = if cpu == "gfx90a" { (160 / 8) | ((96 / 8) << 18) } else { (160 / 4) | ((96 / 8) << 16) };
-        assert_eq!((wave.sgpr(0), wave.sgpr(1)), (vgprs | bases | 5 << 24, 4 << 12 | 2048 / 256), "{cpu}");
+        assert_eq!(
+            (wave.sgpr(0), wave.sgpr(1)),
+            (vgprs | bases | 5 << 24, (4 << 12) | (2048 / 256)),
+            "{cpu}"
+        );
     }
 }
 
