@@ -14,42 +14,88 @@ use wavemill_device::memory::Nearest;
 
 /// Waves of dispatches, by numbers that no two of them share.
 #[derive(Default)]
-pub struct Register(Mutex<Vec<Entry>>);
-
-struct Entry {
-    waves: Range<u32>,
-    scene: Arc<Scene>,
-    ended: bool,
-}
+pub struct Register(Mutex<Times<Arc<Scene>>>);
 
 impl Register {
-    fn with<R>(&self, f: impl FnOnce(&mut Vec<Entry>) -> R) -> R {
+    fn with<R>(&self, f: impl FnOnce(&mut Times<Arc<Scene>>) -> R) -> R {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A dispatch begins: its waves, and those of dispatches that have ended.
     pub fn enter(&self, scene: &Arc<Scene>) -> (Range<u32>, Past) {
         let count = (scene.plan.group_count() as u32).saturating_mul(scene.plan.waves).max(1);
-        self.with(|all| {
-            let first = all.last().map_or(0, |e| e.waves.end);
-            let waves = first..first.saturating_add(count);
-            let past = all.iter().filter(|e| e.ended).map(|e| e.waves.clone()).collect();
-            all.push(Entry { waves: waves.clone(), scene: scene.clone(), ended: false });
-            (waves, past)
-        })
+        self.with(|all| all.enter(count, scene.clone()))
     }
 
     /// A dispatch is over.
     pub fn leave(&self, waves: &Range<u32>) {
-        self.with(|all| all.iter_mut().filter(|e| e.waves == *waves).for_each(|e| e.ended = true));
+        self.with(|all| all.leave(waves));
     }
 
     /// The dispatch that a wave is of, and its number there.
     fn find(&self, wave: u32) -> Option<(Arc<Scene>, u32)> {
         self.with(|all| {
-            let entry = all.iter().find(|e| e.waves.contains(&wave))?;
-            Some((entry.scene.clone(), wave - entry.waves.start))
+            let entry = all.entries.iter().find(|e| e.waves.contains(&wave))?;
+            Some((entry.what.clone(), wave - entry.waves.start))
         })
+    }
+}
+
+/// Who was there at the same time as whom. Those who had left before anybody came who is still there are numbers and nothing
+/// more, so that what is kept does not grow with the dispatches of a program, one overlapping the next for ever.
+struct Times<T> {
+    entries: Vec<Entry<T>>,
+    /// Waves of those who are kept no longer.
+    gone: Vec<Range<u32>>,
+    next: u32,
+    now: u64,
+}
+
+struct Entry<T> {
+    waves: Range<u32>,
+    what: T,
+    began: u64,
+    ended: Option<u64>,
+}
+
+impl<T> Default for Times<T> {
+    fn default() -> Times<T> {
+        Times { entries: Vec::new(), gone: Vec::new(), next: 0, now: 0 }
+    }
+}
+
+/// Puts ranges together that have nothing between them.
+fn joined(mut ranges: Vec<Range<u32>>) -> Vec<Range<u32>> {
+    ranges.sort_by_key(|r| r.start);
+    let mut out: Vec<Range<u32>> = Vec::new();
+    for range in ranges {
+        match out.last_mut() {
+            Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
+            _ => out.push(range),
+        }
+    }
+    out
+}
+
+impl<T> Times<T> {
+    /// Somebody comes, with so many waves.
+    fn enter(&mut self, count: u32, what: T) -> (Range<u32>, Past) {
+        let waves = self.next..self.next.saturating_add(count);
+        (self.next, self.now) = (waves.end, self.now + 1);
+        let ended = self.entries.iter().filter(|e| e.ended.is_some()).map(|e| e.waves.clone());
+        let past = joined(self.gone.iter().cloned().chain(ended).collect()).into();
+        self.entries.push(Entry { waves: waves.clone(), what, began: self.now, ended: None });
+        (waves, past)
+    }
+
+    fn leave(&mut self, waves: &Range<u32>) {
+        self.now += 1;
+        let now = self.now;
+        self.entries.iter_mut().filter(|e| e.waves == *waves).for_each(|e| e.ended = Some(now));
+        let oldest = self.entries.iter().filter(|e| e.ended.is_none()).map(|e| e.began).min();
+        let over = |e: &mut Entry<T>| e.ended.is_some_and(|at| oldest.is_none_or(|oldest| at < oldest));
+        let gone = self.entries.extract_if(.., over).map(|e| e.waves).chain(self.gone.drain(..));
+        self.gone = joined(gone.collect());
     }
 }
 
@@ -123,6 +169,34 @@ impl Between {
                     ..Told::default()
                 }
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_there_before_is_known_and_does_not_grow() {
+        let mut times: Times<char> = Times::default();
+        let (a, past) = times.enter(10, 'a');
+        assert_eq!((a.clone(), past.len()), (0..10, 0));
+        let (b, past) = times.enter(5, 'b');
+        assert_eq!((b.clone(), past.len()), (10..15, 0));
+        times.leave(&a);
+        // Behind the one, at the same time as the other, which must be found.
+        let (mut last, past) = times.enter(1, 'c');
+        assert_eq!((past.len(), past[0].clone()), (1, 0..10));
+        assert!(times.entries.iter().any(|e| e.what == 'a'));
+        times.leave(&b);
+        for _ in 0..10_000 {
+            let (next, past) = times.enter(3, 'd');
+            assert!(past.len() <= 2 && past.iter().all(|r| r.end <= last.start), "{past:?}");
+            assert!(past[0].contains(&12));
+            times.leave(&last);
+            assert!(times.entries.len() <= 3 && times.gone.len() <= 2);
+            last = next;
         }
     }
 }

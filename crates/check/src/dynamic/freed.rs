@@ -54,11 +54,11 @@ impl Freed {
         });
     }
 
-    /// Memory was freed, by who calls this.
-    pub fn freed(&self, address: u64) {
+    /// Memory was freed, by who calls this: how much.
+    pub fn freed(&self, address: u64) -> Option<u64> {
         let place = Some(Arc::new(Backtrace::force_capture()));
         self.with(|s| {
-            let Some((bytes, number)) = s.live.remove(&address) else { return };
+            let (bytes, number) = s.live.remove(&address)?;
             if s.freed.len() == MOST {
                 s.freed.pop_first();
             }
@@ -69,7 +69,8 @@ impl Freed {
                 let old = s.freed.values_mut().filter(|g| g.order + PLACES < order);
                 old.for_each(|g| g.place = None);
             }
-        });
+            Some(bytes)
+        })
     }
 
     /// A dispatch begins.

@@ -104,6 +104,7 @@ impl Session {
     /// The host has allocated memory.
     pub fn allocated(&self, address: u64, bytes: u64) {
         self.results.forget(address, bytes);
+        self.races.forget(address, bytes);
         self.freed.allocated(address, bytes);
     }
 
@@ -116,7 +117,9 @@ impl Session {
 
     /// The host has freed memory.
     pub fn freed(&self, address: u64) {
-        self.freed.freed(address);
+        if let Some(bytes) = self.freed.freed(address) {
+            self.races.forget(address, bytes);
+        }
     }
 }
 

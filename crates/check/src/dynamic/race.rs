@@ -68,6 +68,16 @@ impl Race {
 #[derive(Default)]
 pub struct Shared(Mutex<Weak<Memory>>);
 
+impl Shared {
+    /// Memory is given back, or was given to somebody: what others have done there is forgotten.
+    pub fn forget(&self, address: u64, bytes: u64) {
+        let current = lock(&self.0).upgrade();
+        if let Some(memory) = current {
+            memory.forget(address, bytes);
+        }
+    }
+}
+
 struct Memory {
     shards: [Mutex<Pages>; SHARDS],
     register: Register,
@@ -129,6 +139,13 @@ impl Memory {
         if lock(&self.cached).range((place, 0)..(place + 1, 0)).next().is_none() {
             clock.see_all();
         }
+    }
+
+    fn forget(&self, address: u64, bytes: u64) {
+        let page = PAGE * DWORDS * 4;
+        let whole = address.div_ceil(page)..address.saturating_add(bytes) / page;
+        // Of much memory most was never accessed.
+        self.shards.iter().for_each(|shard| lock(shard).retain(|page, _| !whole.contains(page)));
     }
 
     fn flags(&self, line: u64) -> u64 {
