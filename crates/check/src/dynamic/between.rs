@@ -3,6 +3,7 @@
 
 use super::book::{Key, Told, Who};
 use super::clock::Past;
+use super::host::Party;
 use super::scene::Scene;
 use super::set::Check;
 use super::shadow::{Conflict, How};
@@ -14,17 +15,38 @@ use wavemill_device::memory::Nearest;
 
 /// Waves of dispatches, by numbers that no two of them share.
 #[derive(Default)]
-pub struct Register(Mutex<Times<Arc<Scene>>>);
+pub struct Register(Mutex<Times<Option<Arc<Party>>>>);
 
 impl Register {
-    fn with<R>(&self, f: impl FnOnce(&mut Times<Arc<Scene>>) -> R) -> R {
+    fn with<R>(&self, f: impl FnOnce(&mut Times<Option<Arc<Party>>>) -> R) -> R {
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// A dispatch begins: its waves, and those of dispatches that have ended.
-    pub fn enter(&self, scene: &Arc<Scene>) -> (Range<u32>, Past) {
-        let count = (scene.plan.group_count() as u32).saturating_mul(scene.plan.waves).max(1);
-        self.with(|all| all.enter(count, scene.clone()))
+    pub fn enter(&self, party: &Arc<Party>) -> (Range<u32>, Past) {
+        let plan = &party.scene.plan;
+        let count = (plan.group_count() as u32).saturating_mul(plan.waves).max(1);
+        self.with(|all| all.enter(count, Some(party.clone())))
+    }
+
+    /// Something happens at once that is no dispatch: its number among waves, if dispatches run which are not in order with it.
+    pub fn pass(&self) -> Option<u32> {
+        self.with(|all| {
+            if all.entries.iter().all(|e| e.ended.is_some()) {
+                return None;
+            }
+            let (waves, _) = all.enter(1, None);
+            all.leave(&waves);
+            Some(waves.start)
+        })
+    }
+
+    /// The dispatch that a wave is of if that still runs, and the wave's number there.
+    pub fn live(&self, wave: u32) -> Option<(Arc<Party>, u32)> {
+        self.with(|all| {
+            let entry = all.entries.iter().find(|e| e.waves.contains(&wave) && e.ended.is_none())?;
+            Some((entry.what.clone()?, wave - entry.waves.start))
+        })
     }
 
     /// A dispatch is over.
@@ -32,11 +54,11 @@ impl Register {
         self.with(|all| all.leave(waves));
     }
 
-    /// The dispatch that a wave is of, and its number there.
-    fn find(&self, wave: u32) -> Option<(Arc<Scene>, u32)> {
+    /// The dispatch that a wave is of.
+    fn find(&self, wave: u32) -> Option<Arc<Scene>> {
         self.with(|all| {
             let entry = all.entries.iter().find(|e| e.waves.contains(&wave))?;
-            Some((entry.what.clone(), wave - entry.waves.start))
+            Some(entry.what.as_ref()?.scene.clone())
         })
     }
 }
@@ -126,7 +148,7 @@ impl Between {
         how: How,
         conflict: Conflict,
     ) {
-        let Some((other, _)) = register.find(conflict.other.wave) else { return };
+        let Some(other) = register.find(conflict.other.wave) else { return };
         let Some(pc) = other.program().steps.get(conflict.other.step as usize).map(|s| s.at) else { return };
         let pair = self.0.entry((at, pc)).or_insert(Pair {
             who,

@@ -11,6 +11,7 @@ mod clock;
 mod eyes;
 mod flight;
 mod freed;
+mod host;
 mod init;
 mod mem;
 mod path;
@@ -89,6 +90,7 @@ impl Session {
     /// The host has copied memory.
     pub fn copied(&self, to: u64, from: u64, bytes: u64) {
         self.results.copied(&self.book, to, from, bytes);
+        self.races.copied(to, from, bytes);
     }
 
     /// Whether a check is wanted.

@@ -12,6 +12,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use wavemill_wave::Wave;
 
+/// States that are remembered. Kernels have hundreds; where one has more, the paths that lead to others begin anew, with nothing
+/// under way.
+const STATES: usize = 1 << 14;
+
 /// Where a step leads, and the findings of it.
 #[derive(Clone)]
 struct Move {
@@ -33,6 +37,9 @@ impl<S: State> Map<S> {
     }
 
     fn number(&mut self, state: S) -> u32 {
+        if self.states.len() >= STATES {
+            return self.numbers.get(&state).copied().unwrap_or(0);
+        }
         let next = self.states.len() as u32;
         let states = &mut self.states;
         *self.numbers.entry(state).or_insert_with_key(|s| {
@@ -141,5 +148,40 @@ impl<S: State + Send + Sync> GroupWatch for Walk<S> {
             }
         }
         self.at[wave.id.wave as usize] = step.to;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Finding;
+    use crate::program::{Program, Step};
+
+    #[derive(Clone, PartialEq, Eq, Hash, Default)]
+    struct Count(u32);
+
+    impl State for Count {
+        fn join(&mut self, other: &Self) {
+            self.0 = self.0.max(other.0);
+        }
+
+        fn step(&mut self, _: &Program, _: usize, _: &Step) {
+            self.0 += 1;
+        }
+
+        fn found(&self, _: &Program, _: usize) -> Vec<Finding> {
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn states_are_numbered_and_do_not_grow_for_ever() {
+        let mut map: Map<Count> = Map::new();
+        assert_eq!((map.number(Count(0)), map.number(Count(7)), map.number(Count(7))), (0, 1, 1));
+        let numbers = (0..2 * STATES as u32).map(|n| map.number(Count(n))).max();
+        assert_eq!(numbers, Some(STATES as u32 - 1));
+        assert_eq!((map.states.len(), map.numbers.len()), (STATES, STATES));
+        // Those that are known keep their numbers; others begin anew.
+        assert_eq!((map.number(Count(7)), map.number(Count(2 * STATES as u32))), (1, 0));
     }
 }

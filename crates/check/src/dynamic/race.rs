@@ -11,6 +11,7 @@ use super::cells::Numbered;
 use super::clock::Past;
 use super::clock::{Clock, Known};
 use super::flight;
+use super::host::{Copies, Party, Side};
 use super::scene::Executed;
 use super::set::Check;
 use super::shadow::{Conflict, DWORDS, How, Line, Mark, Order};
@@ -39,15 +40,22 @@ const PLACES: usize = 64;
 const GDS: u64 = 1 << 62;
 const GWS: u64 = GDS + (1 << 32);
 
-type Pages = Numbered<Box<[Line]>>;
+type Pages = Numbered<Page>;
+
+/// Lines of memory, side by side.
+struct Page {
+    lines: Box<[Line]>,
+    /// The host sees it, too.
+    host: bool,
+}
 
 /// The check.
 pub struct Race {
     memory: Arc<Memory>,
     conflicts: Arc<Mutex<Conflicts>>,
     between: Arc<Mutex<Between>>,
-    /// Its waves, and those of dispatches that had ended when it began.
-    waves: OnceLock<(Range<u32>, Past)>,
+    /// Itself as others meet it, its waves, and those of dispatches that had ended when it began.
+    begun: OnceLock<(Arc<Party>, Range<u32>, Past)>,
 }
 
 impl Race {
@@ -56,11 +64,15 @@ impl Race {
         let mut current = lock(&shared.0);
         let memory = current.upgrade().unwrap_or_default();
         *current = Arc::downgrade(&memory);
-        Race { memory, conflicts: Arc::default(), between: Arc::default(), waves: OnceLock::new() }
+        Race { memory, conflicts: Arc::default(), between: Arc::default(), begun: OnceLock::new() }
     }
 
-    fn waves(&self, cx: &Context<'_>) -> &(Range<u32>, Past) {
-        self.waves.get_or_init(|| self.memory.register.enter(cx.scene))
+    fn begun(&self, cx: &Context<'_>) -> &(Arc<Party>, Range<u32>, Past) {
+        self.begun.get_or_init(|| {
+            let party = Arc::new(Party::new(cx.scene));
+            let (waves, past) = self.memory.register.enter(&party);
+            (party, waves, past)
+        })
     }
 }
 
@@ -76,6 +88,14 @@ impl Shared {
             memory.forget(address, bytes);
         }
     }
+
+    /// The host copies memory.
+    pub fn copied(&self, to: u64, from: u64, bytes: u64) {
+        let current = lock(&self.0).upgrade();
+        if let Some(memory) = current {
+            memory.copied(&Side::both(to, from, bytes));
+        }
+    }
 }
 
 struct Memory {
@@ -83,12 +103,13 @@ struct Memory {
     register: Register,
     /// Work-groups that have come to a resource of global wave sync and may have left something in L1.
     cached: Mutex<BTreeSet<(u64, u32)>>,
+    copies: Copies,
 }
 
 impl Default for Memory {
     fn default() -> Memory {
         let shards = std::array::from_fn(|_| Mutex::default());
-        Memory { shards, register: Register::default(), cached: Mutex::default() }
+        Memory { shards, register: Register::default(), cached: Mutex::default(), copies: Copies::default() }
     }
 }
 
@@ -104,7 +125,7 @@ impl Memory {
     /// A wave has read flags.
     fn acquire(&self, clock: &mut Clock, line: u64, dwords: u64) {
         if let Some(page) = lock(self.shard(line / PAGE)).get(&(line / PAGE)) {
-            page[(line % PAGE) as usize].acquire(clock, dwords);
+            page.lines[(line % PAGE) as usize].acquire(clock, dwords);
         }
     }
 
@@ -115,8 +136,8 @@ impl Memory {
             Mark { dwords: 1 << (place / 4 % DWORDS), wave: clock.wave, stamp: clock.now, step, bytes: 15 };
         let how = How { writes: true, reads: false, atomic: true, through_l1: false, polls: false };
         let mut pages = lock(self.shard(line / PAGE));
-        let page = pages.entry(line / PAGE).or_insert_with(|| lines(!0));
-        page[(line % PAGE) as usize].access(clock, own, how, Order::Memory, |_| {});
+        let page = pages.entry(line / PAGE).or_insert_with(|| page(!0, false));
+        page.lines[(line % PAGE) as usize].access(clock, own, how, Order::Memory, |_| {});
     }
 
     /// A wave comes to where it will meet others.
@@ -148,8 +169,39 @@ impl Memory {
         self.shards.iter().for_each(|shard| lock(shard).retain(|page, _| !whole.contains(page)));
     }
 
+    /// The host copies memory while dispatches run: what these have done there is not in order with it, and what they will do
+    /// is not, either.
+    fn copied(&self, sides: &[Side; 2]) {
+        let Some(number) = self.register.pass() else { return };
+        self.copies.add(number, sides);
+        for shard in &self.shards {
+            for (page, Page { lines, .. }) in lock(shard).iter() {
+                for (line, content) in (page * PAGE..).zip(lines) {
+                    for side in sides {
+                        let plain = side.dwords(line) & !content.flags;
+                        for (mark, wrote) in content
+                            .marks()
+                            .filter(|(m, wrote)| m.dwords & plain != 0 && (side.writes || *wrote))
+                        {
+                            let Some((party, wave)) = self.register.live(mark.wave) else { continue };
+                            let Some(pc) = party.scene.program().steps.get(mark.step as usize).map(|s| s.at)
+                            else {
+                                continue;
+                            };
+                            let dword = line * DWORDS + u64::from((mark.dwords & plain).trailing_zeros());
+                            let who = Who { wave: party.wave(wave), lanes: 0 };
+                            party.meets(pc, who, dword * 4, [wrote, side.writes]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     fn flags(&self, line: u64) -> u64 {
-        lock(self.shard(line / PAGE)).get(&(line / PAGE)).map_or(0, |page| page[(line % PAGE) as usize].flags)
+        lock(self.shard(line / PAGE))
+            .get(&(line / PAGE))
+            .map_or(0, |page| page.lines[(line % PAGE) as usize].flags)
     }
 }
 
@@ -283,11 +335,12 @@ impl Watch for Race {
         let plan = &cx.scene.plan;
         let [gx, gy, _] = plan.groups;
         let number = id[0].wrapping_add(gx.wrapping_mul(id[1].wrapping_add(gy.wrapping_mul(id[2]))));
-        let (own, past) = self.waves(cx);
+        let (party, own, past) = self.begun(cx);
         let first = own.start;
         let base = first.wrapping_add(number.wrapping_mul(plan.waves));
         let WaitCounts { vm, lgkm, exp } = WaitCounts::none(cx.scene.target.level());
         Box::new(Group {
+            party: party.clone(),
             memory: self.memory.clone(),
             clocks: (0..waves).map(|w| Clock::new(base + w, base, waves as usize, past)).collect(),
             lds: Vec::new(),
@@ -308,17 +361,19 @@ impl Watch for Race {
     }
 
     fn ended(&self, cx: &Context<'_>) {
-        let (own, _) = self.waves(cx);
+        let (party, own, _) = self.begun(cx);
         self.memory.register.leave(own);
         let flags = |line| self.memory.flags(line);
         let mut conflicts = std::mem::take(&mut *lock(&self.conflicts));
         conflicts.first = own.start;
         conflicts.tell(cx, Order::Memory, flags);
+        party.tell(cx);
         lock(&self.between).tell(cx, |place| plain(place, flags).map(|dword| dword * 4));
     }
 }
 
 struct Group {
+    party: Arc<Party>,
     memory: Arc<Memory>,
     clocks: Vec<Clock>,
     lds: Vec<Line>,
@@ -424,8 +479,8 @@ impl Group {
                 continue;
             }
             let mut pages = lock(self.memory.shard(number / PAGE));
-            let page = pages.entry(number / PAGE).or_insert_with(|| page(cx, number));
-            let line = &mut page[(number % PAGE) as usize];
+            let page = pages.entry(number / PAGE).or_insert_with(|| new_page(cx, number));
+            let line = &mut page.lines[(number % PAGE) as usize];
             line.access(clock, own, how, order, |c| match self.own.contains(&c.other.wave) {
                 true => lock(&self.all).note(at.step.at, who, number, how, c),
                 false => {
@@ -436,19 +491,27 @@ impl Group {
             if how.reads && line.flags & dwords != 0 {
                 flags.push((number, dwords));
             }
+            if page.host && (how.writes || line.flags & dwords != 0) {
+                self.party.talks();
+            }
+            let copied = self.memory.copies.meet(&clock.known, number, dwords & !line.flags, how.writes);
+            if let Some((address, writes)) = copied {
+                self.party.meets(at.step.at, who, address, [how.writes, writes]);
+            }
         }
     }
 }
 
-/// A page of lines that nobody has accessed. What the machine and the host talk through is nothing but flags.
-fn page(cx: &Context<'_>, line: u64) -> Box<[Line]> {
+/// A page that nobody has accessed. What the machine and the host talk through is nothing but flags.
+fn new_page(cx: &Context<'_>, line: u64) -> Page {
     let address = line * DWORDS * 4;
-    let talk = address >= GDS || cx.scene.memory.find(address).is_some_and(|a| a.usage == Use::Queue);
-    lines(if talk { !0 } else { 0 })
+    let usage = cx.scene.memory.find(address).map(|a| a.usage);
+    let talk = address >= GDS || usage == Some(Use::Queue);
+    page(if talk { !0 } else { 0 }, matches!(usage, Some(Use::Queue | Use::Host)))
 }
 
-fn lines(flags: u64) -> Box<[Line]> {
-    vec![Line::new(flags); PAGE as usize].into_boxed_slice()
+fn page(flags: u64, host: bool) -> Page {
+    Page { lines: vec![Line::new(flags); PAGE as usize].into_boxed_slice(), host }
 }
 
 /// What an instruction asks of a resource of global wave sync, and the place of that.

@@ -164,6 +164,11 @@ impl Line {
         }
     }
 
+    /// All accesses that are remembered, and whether they wrote.
+    pub fn marks(&self) -> impl Iterator<Item = (Mark, bool)> {
+        self.writes.iter().map(|(mark, _)| (*mark, true)).chain(self.reads.iter().map(|mark| (*mark, false)))
+    }
+
     /// Whoever reads a flag knows what its writer knew.
     pub fn acquire(&self, clock: &mut Clock, dwords: u64) {
         let flags = self.flags & dwords;
