@@ -1,4 +1,7 @@
 // input: ../kernels/triton/add.hsaco
+// finds: mem:descriptor-range race:lds-race
+// Triton gives its buffers' descriptors 2,147,483,646 bytes, whatever they have, and lets waves that have computed the same result
+// store it at the same place in LDS.
 // Kernels of other compilers, launched as their runtimes do it: Triton's (tests/kernels/triton) and IREE's (tests/kernels/iree). Their
 // code objects name their target in a way that HIP 5.2 does not understand.
 #include "common.h"

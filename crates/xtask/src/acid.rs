@@ -460,12 +460,14 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
     Err(format!("{end}\n{}{}", last(&out), last(&err)))
 }
 
-/// The `CHECK:KIND` of findings: their first lines are `PLACE: CHECK: SENTENCE [KIND]`.
+/// The `CHECK:KIND` of findings: their first lines are `PLACE: CHECK: SENTENCE [KIND]`, without a place of what no kernel has
+/// done.
 fn findings(text: &str) -> BTreeSet<String> {
     const CHECKS: [&str; 7] = ["mem", "init", "race", "sync", "wait", "hazard", "leak"];
     let kind = |line: &str| {
         let (rest, kind) = line.strip_suffix(']')?.rsplit_once(" [")?;
-        let check = CHECKS.iter().find(|c| rest.contains(&format!(": {c}: ")))?;
+        let is = |c: &&&str| rest.starts_with(&format!("{c}: ")) || rest.contains(&format!(": {c}: "));
+        let check = CHECKS.iter().find(is)?;
         Some(format!("{check}:{kind}"))
     };
     text.lines().filter_map(kind).collect()

@@ -7,7 +7,7 @@
 use super::book::{Key, Who};
 use super::cells::Cells;
 use super::pool::Pool;
-use super::recorded::Recorded;
+use super::recorded::{Lane, Recorded};
 use super::registers::{Origin, Registers, dword};
 use super::results::{Results, told};
 use super::scene::Executed;
@@ -289,6 +289,8 @@ impl Group {
         }
         let mut mask = 0u64;
         let mut out = Vec::new();
+        // Lanes often have the same bits undefined: what became of the last one.
+        let mut last: Option<([u64; 5], Lane)> = None;
         for lane in lanes(exec & some) {
             let first = match inst.modifiers.dpp {
                 None => Some(lane),
@@ -298,8 +300,7 @@ impl Group {
                 },
             };
             let source = |i: usize, lane: Option<u32>| {
-                let raw = lane.map_or(Bits::default(), |lane| registers.bits(wave, src[i], long(i), lane));
-                recorded.source(i, raw)
+                lane.map_or(Bits::default(), |lane| registers.bits(wave, src[i], long(i), lane))
             };
             let inputs = [
                 source(0, first),
@@ -308,8 +309,14 @@ impl Group {
                 Bits { value: carry.value >> lane & 1, undefined: carry.undefined >> lane & 1 },
                 Bits::known(lane.into()),
             ];
-            let old = registers.bits(wave, Src::Vgpr(dst), false, lane);
-            let (undefined, flag) = recorded.lane(&inputs, old);
+            let like = inputs.map(|b| b.undefined);
+            let Lane { undefined, flag, .. } = match last {
+                Some((same, known)) if same == like && !known.depends => known,
+                _ => {
+                    let old = registers.bits(wave, Src::Vgpr(dst), false, lane);
+                    last.insert((like, recorded.lane(&inputs, old))).1
+                }
+            };
             mask |= u64::from(flag) << lane;
             out.push((lane, undefined as u32, (undefined >> 32) as u32));
         }

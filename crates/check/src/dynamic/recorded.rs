@@ -1,6 +1,6 @@
 //! The meaning of a lane-wise instruction as a program that masks of undefined bits can go through, made once.
 
-use super::undefined::{Bits, evaluate};
+use super::undefined::{Bits, depends, evaluate};
 use wavemill_isa::Level;
 use wavemill_sem::apply::Context as Modes;
 use wavemill_sem::inst::Inst;
@@ -49,7 +49,7 @@ impl Recorded {
         recorded.reads = std::array::from_fn(|i| {
             [0, 32].map(|dword| {
                 let raw = Bits { value: 0, undefined: 0xffff_ffff << dword };
-                recorded.source(i, raw).undefined != 0
+                recorded.changed(i, raw).0.undefined != 0
             })
         });
         Some(recorded)
@@ -65,31 +65,58 @@ impl Recorded {
         self.mode == mode
     }
 
-    /// A source as the instruction sees it.
-    pub fn source(&self, i: usize, raw: Bits) -> Bits {
-        let Some((program, lo, hi)) = &self.changes[i] else { return raw };
+    /// A source as the instruction sees it, and whether its undefined bits depend on values.
+    fn changed(&self, i: usize, raw: Bits) -> (Bits, bool) {
+        let Some((program, lo, hi)) = &self.changes[i] else { return (raw, false) };
         let half = |n: u16| Bits {
             value: raw.value.checked_shr(32 * u32::from(n)).unwrap_or(0) & 0xffff_ffff,
             undefined: raw.undefined.checked_shr(32 * u32::from(n)).unwrap_or(0) & 0xffff_ffff,
         };
         let all = evaluate(program, half);
+        let depends = raw.undefined != 0 && {
+            let depends = depends(program, &all);
+            depends[lo.0 as usize] || depends[hi.0 as usize]
+        };
         let (lo, hi) = (all[lo.0 as usize], all[hi.0 as usize]);
-        Bits { value: lo.value | hi.value << 32, undefined: lo.undefined | hi.undefined << 32 }
+        let bits = Bits { value: lo.value | hi.value << 32, undefined: lo.undefined | hi.undefined << 32 };
+        (bits, depends)
     }
 
-    /// The undefined bits of a lane's result, and whether its bit of the mask is undefined: of the three sources, the carry,
-    /// the lane's number and what was in the destination.
-    pub fn lane(&self, inputs: &[Bits; 5], old: Bits) -> (u64, bool) {
+    /// What becomes of a lane: of the three sources, the carry, the lane's number and what was in the destination.
+    pub fn lane(&self, raw: &[Bits; 5], old: Bits) -> Lane {
+        let mut inputs = *raw;
+        let mut sources = false;
+        for (i, input) in inputs.iter_mut().take(3).enumerate() {
+            let (bits, depends) = self.changed(i, *input);
+            (*input, sources) = (bits, sources | depends);
+        }
         let all = evaluate(&self.program, |i| inputs.get(usize::from(i)).copied().unwrap_or_default());
-        let of = |v: Option<Value>| v.map_or(Bits::default(), |v| all[v.0 as usize]);
-        let value = of(self.value);
+        let values = depends(&self.program, &all);
+        let of = |v: Option<Value>| {
+            v.map_or((Bits::default(), false), |v| (all[v.0 as usize], values[v.0 as usize]))
+        };
+        let ((value, by_value), (mask, by_mask)) = (of(self.value), of(self.mask));
+        let mut depends = sources || by_value || by_mask;
         let undefined = match &self.merge {
             Some((program, merged)) => {
+                // Few, and not worth a second look.
+                depends = true;
                 let low = evaluate(program, |i| if i == 0 { value } else { old })[merged.0 as usize];
                 value.undefined & !0xffff_ffff | low.undefined & 0xffff_ffff
             }
             None => value.undefined,
         };
-        (undefined, of(self.mask).undefined & 1 != 0)
+        Lane { undefined, flag: mask.undefined & 1 != 0, depends }
     }
+}
+
+/// What becomes of a lane.
+#[derive(Clone, Copy)]
+pub struct Lane {
+    /// The undefined bits of its result.
+    pub undefined: u64,
+    /// Its bit of the mask is undefined.
+    pub flag: bool,
+    /// That depends on the values of sources, not on their undefined bits alone.
+    pub depends: bool,
 }

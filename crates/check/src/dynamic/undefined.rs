@@ -132,26 +132,79 @@ pub fn evaluate(program: &Program, input: impl Fn(u16) -> Bits) -> Vec<Bits> {
     let numbers = program.evaluate(&values);
     let mut all: Vec<Bits> = numbers.into_iter().map(Bits::known).collect();
     for (i, node) in program.nodes.iter().enumerate() {
-        let at = |v: Value| all[v.0 as usize];
-        let undefined = match *node {
-            Node::Input(n, ty) => input(n).undefined & whole(ty),
-            Node::Constant(..) | Node::Rarely { .. } => 0,
-            Node::Operator(op, ty, [a, b]) => operator(op, ty, at(a), at(b)) & whole(ty),
-            Node::Not(_, a) => at(a).undefined,
-            Node::Word(op, v, _) => on_word(op, &v.map(at)[..op.operands().len()]),
-            Node::Long(op, v, _) => on_long(op, &v.map(at)[..op.operands().len()]),
-            Node::Select(_, [m, t, f]) | Node::Merge(_, [m, t, f]) => select(at(m), at(t), at(f)),
-            Node::Lookup(a, _) => {
-                if at(a).undefined != 0 {
-                    whole(Type::Word)
-                } else {
-                    0
-                }
-            }
-        };
-        all[i].undefined = undefined;
+        all[i].undefined = undefined(node, &all, &input);
     }
     all
+}
+
+fn undefined(node: &Node, all: &[Bits], input: &impl Fn(u16) -> Bits) -> u64 {
+    let at = |v: Value| all[v.0 as usize];
+    match *node {
+        Node::Input(n, ty) => input(n).undefined & whole(ty),
+        Node::Constant(..) | Node::Rarely { .. } => 0,
+        Node::Operator(op, ty, [a, b]) => operator(op, ty, at(a), at(b)) & whole(ty),
+        Node::Not(_, a) => at(a).undefined,
+        Node::Word(op, v, _) => on_word(op, &v.map(at)[..op.operands().len()]),
+        Node::Long(op, v, _) => on_long(op, &v.map(at)[..op.operands().len()]),
+        Node::Select(_, [m, t, f]) | Node::Merge(_, [m, t, f]) => select(at(m), at(t), at(f)),
+        Node::Lookup(a, _) => {
+            if at(a).undefined != 0 {
+                whole(Type::Word)
+            } else {
+                0
+            }
+        }
+    }
+}
+
+/// Which values of a program have undefined bits that would be others if the inputs had other values, and the same bits undefined.
+/// Where a result is not among them, what holds for one lane holds for all that have the same bits undefined.
+pub fn depends(program: &Program, all: &[Bits]) -> Vec<bool> {
+    let mut out: Vec<bool> = Vec::with_capacity(program.nodes.len());
+    for node in &program.nodes {
+        let at = |v: Value| all[v.0 as usize];
+        let constant = |v: Value| matches!(program.nodes[v.0 as usize], Node::Constant(..));
+        let some = |v: Value| at(v).undefined != 0;
+        let (own, operands): (bool, &[Value]) = match node {
+            Node::Input(..) | Node::Constant(..) | Node::Rarely { .. } => (false, &[]),
+            Node::Operator(Operator::And | Operator::Or, _, operands @ [a, b]) => {
+                let only = |a: Value, b: Value| at(a).undefined & !at(b).undefined != 0 && !constant(b);
+                (only(*a, *b) || only(*b, *a), operands)
+            }
+            Node::Operator(_, _, operands) => (false, operands),
+            Node::Not(_, a) | Node::Lookup(a, _) => (false, std::slice::from_ref(a)),
+            Node::Select(ty, operands @ [m, t, f]) | Node::Merge(ty, operands @ [m, t, f]) => {
+                let own = match some(*m) {
+                    true => at(*t).undefined | at(*f).undefined != whole(*ty),
+                    false => at(*t).undefined != at(*f).undefined && !constant(*m),
+                };
+                (own, operands)
+            }
+            Node::Word(op, operands, _) => {
+                let [a, b, c] = *operands;
+                let own = match op {
+                    word::eq => !matches!(at(a).undefined | at(b).undefined, 0 | 0xffff_ffff),
+                    word::lt_u | word::lt_i => some(a) || some(b),
+                    word::shl | word::shr | word::sar => some(a) && !constant(b),
+                    word::permute_bytes => (some(a) || some(b)) && !constant(c),
+                    _ => false,
+                };
+                (own, &operands[..op.operands().len()])
+            }
+            Node::Long(op, operands, _) => {
+                let [a, b, _] = *operands;
+                let own = match op {
+                    long::eq => !matches!(at(a).undefined | at(b).undefined, 0 | u64::MAX),
+                    long::lt_u | long::lt_i => some(a) || some(b),
+                    long::shl | long::shr | long::sar => some(a) && !constant(b),
+                    _ => false,
+                };
+                (own, &operands[..op.operands().len()])
+            }
+        };
+        out.push(own || operands.iter().any(|v| out[v.0 as usize]));
+    }
+    out
 }
 
 #[cfg(test)]
@@ -216,5 +269,59 @@ mod tests {
             }
         }
         assert!(undefined > 10_000, "{undefined}");
+    }
+
+    /// Where a result is said not to depend on values, it is the same for others.
+    #[test]
+    fn what_does_not_depend_on_values_is_the_same_for_all() {
+        use Op::*;
+        let ops = [
+            s_and_b32,
+            s_or_b32,
+            s_xor_b32,
+            s_andn2_b32,
+            s_not_b32,
+            s_add_u32,
+            s_sub_u32,
+            s_mul_i32,
+            s_lshl_b32,
+            s_ashr_i32,
+            s_bfe_u32,
+            s_min_u32,
+            s_cmp_eq_u32,
+            s_cmp_lt_u32,
+            s_cselect_b32,
+            s_brev_b32,
+            s_sext_i32_i8,
+            s_mul_hi_u32,
+            s_pack_ll_b32_b16,
+        ];
+        let masks = [0, 1, 0xff00, 0xffff_ffff, 0x8000_0000];
+        let values = [0u64, 1, 5, 0xff, 0x1234_5678, 0x8000_0000, 0xffff_ffff];
+        let (mut same, mut all_cases) = (0, 0);
+        for op in ops {
+            let (program, results) = record::scalar(op).unwrap();
+            for (ua, ub) in masks.into_iter().flat_map(|a| masks.map(|b| (a, b))) {
+                let outcomes: Vec<(u64, bool)> = values
+                    .into_iter()
+                    .flat_map(|a| values.map(|b| (a, b)))
+                    .map(|(a, b)| {
+                        let all = evaluate(&program, |i| match i {
+                            0 => Bits { value: a, undefined: ua },
+                            1 => Bits { value: b, undefined: ub },
+                            _ => Bits::default(),
+                        });
+                        let Some(v) = results.value.or(results.mask) else { return (0, true) };
+                        (all[v.0 as usize].undefined, depends(&program, &all)[v.0 as usize])
+                    })
+                    .collect();
+                all_cases += 1;
+                if let Some((bits, _)) = outcomes.iter().find(|(_, depends)| !depends) {
+                    same += 1;
+                    assert!(outcomes.iter().all(|(b, _)| b == bits), "{op:?} {ua:#x} {ub:#x}: {outcomes:x?}");
+                }
+            }
+        }
+        assert!(same * 2 > all_cases, "{same} of {all_cases}");
     }
 }
