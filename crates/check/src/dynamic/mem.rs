@@ -202,8 +202,9 @@ impl Group {
             ),
             (_, Space::Lds) => {
                 let declared = cx.scene.plan.packet.group_segment_size;
-                let what = format!("is beyond the {declared} bytes of LDS that the work-group has");
-                (end > declared.into()).then(|| wrong("lds-outside", what, DECLARED))?
+                // Most are not: nothing is written down for those.
+                let what = || format!("is beyond the {declared} bytes of LDS that the work-group has");
+                (end > declared.into()).then(|| wrong("lds-outside", what(), DECLARED))?
             }
             (Some(_), Space::Scratch) => {
                 wrong("private-outside", "is beyond the lane's own private memory", STACK)

@@ -120,3 +120,50 @@ pub struct Lane {
     /// That depends on the values of sources, not on their undefined bits alone.
     pub depends: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wavemill_asm::{Options, OutputType, assemble};
+    use wavemill_isa::{Decoder, Target, target};
+    use wavemill_sem::resolve::resolve;
+    use wavemill_sem::state::Allocation;
+
+    fn recorded(text: &str) -> Recorded {
+        let target = Target::new(target::processor("gfx90a").unwrap());
+        let mut options = Options::new(target);
+        options.output = OutputType::Obj;
+        let file = wavemill_asm::elf::write(&assemble(&options, "x.s", text.into())).unwrap();
+        let file = wavemill_object::read::File::parse(&file).unwrap();
+        let code = file.sections.iter().find(|s| s.name == ".text").unwrap();
+        let inst = Decoder::new(target).decode_bytes(code.data).unwrap();
+        let allocation = Allocation { vgprs: 32, agprs: 0, sgprs: 100, privileged: false };
+        Recorded::new(&resolve(inst, allocation, &target), 0xf0, target.level()).unwrap()
+    }
+
+    const HIGH: u64 = 0xffff_ffff << 32;
+
+    #[test]
+    fn halves_of_packed_floats_are_apart() {
+        let add = recorded("v_pk_add_f32 v[8:9], v[8:9], v[12:13] neg_lo:[0,1] neg_hi:[0,1]\n");
+        let sources = |undefined| [Bits::known(0x3f80_0000), Bits { value: 7, undefined }];
+        let inputs = |undefined| {
+            let [a, b] = sources(undefined);
+            [a, b, Bits::default(), Bits::default(), Bits::default()]
+        };
+        let lane = add.lane(&inputs(HIGH), Bits::default());
+        // A sum with one undefined bit is undefined, whatever the others are.
+        assert_eq!((lane.undefined, lane.flag, lane.depends), (HIGH, false, false));
+        let lane = add.lane(&inputs(1), Bits::default());
+        assert_eq!((lane.undefined, lane.depends), (0xffff_ffff, false));
+    }
+
+    #[test]
+    fn what_op_sel_leaves_out_is_not_read() {
+        let both = recorded("v_pk_mul_f32 v[4:5], s[12:13], v[4:5]\n");
+        let low = recorded("v_pk_mul_f32 v[4:5], s[12:13], v[4:5] op_sel_hi:[0,1]\n");
+        assert_eq!([0, 1].map(|n| both.reads(0, n)), [true, true]);
+        assert_eq!([0, 1].map(|n| low.reads(0, n)), [true, false]);
+        assert_eq!([0, 1].map(|n| low.reads(1, n)), [true, true]);
+    }
+}

@@ -174,11 +174,13 @@ pub fn depends(program: &Program, all: &[Bits]) -> Vec<bool> {
             Node::Operator(_, _, operands) => (false, operands),
             Node::Not(_, a) | Node::Lookup(a, _) => (false, std::slice::from_ref(a)),
             Node::Select(ty, operands @ [m, t, f]) | Node::Merge(ty, operands @ [m, t, f]) => {
-                let own = match some(*m) {
-                    true => at(*t).undefined | at(*f).undefined != whole(*ty),
-                    false => at(*t).undefined != at(*f).undefined && !constant(*m),
-                };
-                (own, operands)
+                // Undefined as a whole on one side is undefined as a whole, if it is not known which side is taken.
+                let sure = |v: Value| at(v).undefined == whole(*ty) && !out[v.0 as usize];
+                match some(*m) {
+                    true if sure(*t) || sure(*f) => (false, std::slice::from_ref(m)),
+                    true => (true, operands),
+                    false => (at(*t).undefined != at(*f).undefined && !constant(*m), operands),
+                }
             }
             Node::Word(op, operands, _) => {
                 let [a, b, c] = *operands;
