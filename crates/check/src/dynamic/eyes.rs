@@ -48,6 +48,8 @@ struct Hand {
     state: Option<Arc<Mutex<Group>>>,
     known: Vec<Option<Arc<Executed>>>,
     accesses: Vec<Access>,
+    /// Not all of them were taken together ([`GroupWatch::takes`]).
+    apart: bool,
     running: Option<Arc<Executed>>,
 }
 
@@ -59,6 +61,7 @@ thread_local! {
             state: None,
             known: Vec::new(),
             accesses: Vec::new(),
+            apart: false,
             running: None,
         })
     };
@@ -170,7 +173,11 @@ impl Eyes {
         let cx = self.context(false);
         self.with(wave, |hand, group| {
             let Some(at) = hand.running.take() else { return };
-            group.watches.iter_mut().for_each(|w| w.after(&cx, wave, &at, &hand.accesses));
+            for (watch, kind) in group.watches.iter_mut().zip(&self.watches) {
+                // Who looks at accesses only has seen what it took.
+                let seen = kind.is_narrow() && !hand.apart;
+                watch.after(&cx, wave, &at, if seen { &[] } else { &hand.accesses });
+            }
         });
     }
 }
@@ -223,6 +230,7 @@ impl Observer for Eyes {
         self.with(wave, |hand, group| {
             let at = hand.executed(&self.scene, instruction);
             hand.accesses.clear();
+            hand.apart = false;
             group.watches.iter_mut().for_each(|w| w.before(&cx, wave, &at));
             hand.running = Some(at);
         });
@@ -231,7 +239,10 @@ impl Observer for Eyes {
 
     fn access(&self, _: &Wave, access: &Access) -> Control {
         if access.space != Space::Code {
-            HAND.with_borrow_mut(|hand| hand.accesses.push(*access));
+            HAND.with_borrow_mut(|hand| {
+                hand.accesses.push(*access);
+                hand.apart = true;
+            });
         }
         Control::Continue
     }

@@ -452,6 +452,11 @@ impl Group {
         }
     }
 
+    /// An access to memory of the host, all of which is taken for written.
+    fn is_known(&self, access: &Access) -> bool {
+        access.space == Space::Global && !(self.scratch.0..self.scratch.1).contains(&access.address)
+    }
+
     /// The undefined bits of memory that was read.
     fn read(&self, access: &Access) -> (u64, Option<Origin>) {
         let (mut undefined, mut origin) = (0u64, None);
@@ -524,6 +529,9 @@ impl Group {
                 | Run::Share(Share::Access(Move::Store { high, .. })) => (false, None, high),
                 _ => (false, None, false),
             };
+        if load && !self.results.any() && accesses.iter().all(|a| self.is_known(a)) {
+            return;
+        }
         // Bytes of each lane that were moved already.
         let mut done = [0u16; 64];
         let mut gathered = [(0u64, None); 64];
