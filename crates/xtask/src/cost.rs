@@ -3,7 +3,8 @@
 //! Each kernel runs on the interpreter without checks, with `--check=mem` and with all of them, and under oclgrind with its
 //! checks that correspond to these, in turns on the same machine: times are the best of three rounds, memory is the most that the process
 //! has had. Demanded: `mem` at most five times the interpreter's time, all at most thirty times, at most three times the memory,
-//! and never slower than oclgrind.
+//! and never slower than oclgrind. Where oclgrind itself crashes, as Debian's does on some kernels with its own checks for races, there is nothing to
+//! compare with, and the table says so.
 
 use crate::acid::install;
 use std::path::Path;
@@ -88,23 +89,24 @@ pub fn run(root: &Path, wavemill: &Path) -> Result<(), String> {
         let mut best = [None::<Run>; WAYS.len()];
         for _ in 0..ROUNDS {
             for (best, way) in best.iter_mut().zip(WAYS) {
-                let once = once(way, &program, root, wavemill, kernel)?;
+                let Some(once) = once(way, &program, root, wavemill, kernel)? else { continue };
                 let better = best.map_or(once, |b: Run| Run { seconds: b.seconds.min(once.seconds), ..once });
                 *best = Some(better);
             }
         }
-        let [Some(plain), Some(mem), Some(all), Some(other), Some(other_all)] = best else { continue };
+        let [Some(plain), Some(mem), Some(all), other, other_all] = best else { continue };
+        let foreign = |r: Option<Run>| r.map_or("crashes".to_owned(), |r| format!("{:.0}", r.seconds * 1e3));
         let times = |r: Run| r.seconds / plain.seconds.max(TICK);
         let much = |r: Run| r.peak / plain.peak;
         println!(
-            "{kernel:11} {:6.1} {:6.1} {:5.1}x {:7.1} {:5.1}x {:8.0} {:8.0} {:9.1} {:5.1} {:4.1}x {:5.1} {:4.1}x",
+            "{kernel:11} {:6.1} {:6.1} {:5.1}x {:7.1} {:5.1}x {:>8} {:>8} {:9.1} {:5.1} {:4.1}x {:5.1} {:4.1}x",
             plain.seconds * 1e3,
             mem.seconds * 1e3,
             times(mem),
             all.seconds * 1e3,
             times(all),
-            other.seconds * 1e3,
-            other_all.seconds * 1e3,
+            foreign(other),
+            foreign(other_all),
             plain.peak / 1024.0,
             mem.peak / 1024.0,
             much(mem),
@@ -114,8 +116,8 @@ pub fn run(root: &Path, wavemill: &Path) -> Result<(), String> {
         let demands = [
             (times(mem) <= 5.0, "mem takes more than five times as long"),
             (times(all) <= 30.0, "all checks take more than thirty times as long"),
-            (mem.seconds < other.seconds, "mem is slower than oclgrind"),
-            (all.seconds < other_all.seconds, "all checks are slower than oclgrind's"),
+            (other.is_none_or(|o| mem.seconds < o.seconds), "mem is slower than oclgrind"),
+            (other_all.is_none_or(|o| all.seconds < o.seconds), "all checks are slower than oclgrind's"),
             (much(mem).max(much(all)) <= 3.0, "checks take more than three times the memory"),
         ];
         wrong.extend(demands.iter().filter(|(holds, _)| !holds).map(|(_, what)| format!("{kernel}: {what}")));
@@ -123,7 +125,8 @@ pub fn run(root: &Path, wavemill: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-fn once(way: Way, program: &Path, root: &Path, wavemill: &Path, kernel: &str) -> Result<Run, String> {
+/// One run; none where oclgrind was killed by a signal.
+fn once(way: Way, program: &Path, root: &Path, wavemill: &Path, kernel: &str) -> Result<Option<Run>, String> {
     let mut command = way.command(wavemill);
     command.arg(program).arg(root.join("tests/kernels")).arg(kernel);
     let output = command.output().map_err(|e| format!("{:?}: {e}", command.get_program()))?;
@@ -133,7 +136,8 @@ fn once(way: Way, program: &Path, root: &Path, wavemill: &Path, kernel: &str) ->
         value.trim().parse::<f64>().ok()
     };
     match (number("seconds"), number("peak")) {
-        (Some(seconds), Some(peak)) if output.status.success() => Ok(Run { seconds, peak }),
+        (Some(seconds), Some(peak)) if output.status.success() => Ok(Some(Run { seconds, peak })),
+        _ if output.status.code().is_none() && matches!(way, Way::Oclgrind | Way::OclgrindAll) => Ok(None),
         _ => Err(format!("{command:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr))),
     }
 }
