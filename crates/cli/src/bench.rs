@@ -354,7 +354,7 @@ fn wrong<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Ex
 }
 
 fn write_json(all: &[Measured]) -> ExitCode {
-    let mut json = Json::new(std::io::stdout().lock());
+    let mut json = Json::new(crate::output::stdout());
     json.array(|json| {
         for m in all {
             json.object(|json| {
@@ -370,14 +370,7 @@ fn write_json(all: &[Measured]) -> ExitCode {
             });
         }
     });
-    // A reader that went away is not an error.
-    let _ = json.finish();
-    ExitCode::SUCCESS
-}
-
-/// The target of a processor's name.
-fn cpu_target(name: &str) -> Option<Target> {
-    Target::named(name)
+    crate::output::finished("bench", json.finish())
 }
 
 /// A loop, assembled, with the memory it may use.
@@ -436,7 +429,7 @@ impl Loop {
 
 /// Runs a kernel's loop for about so long.
 fn measure(kernel: &Kernel, runner: Runner, seconds: f64) -> Result<Measured, String> {
-    let target = cpu_target("gfx90a").ok_or("gfx90a is missing")?;
+    let target = Target::named("gfx90a").ok_or("gfx90a is missing")?;
     let all = Loop::new(target, runner, kernel.body)?;
     let setup = |wave: &mut Wave| {
         for r in 0..8u16 {

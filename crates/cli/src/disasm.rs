@@ -68,10 +68,7 @@ pub struct Disasm {
 pub fn run(args: &Disasm) -> ExitCode {
     match disasm(args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            crate::output::message(format_args!("wavemill disasm: {message}"));
-            ExitCode::FAILURE
-        }
+        Err(message) => crate::output::fail("disasm", &message),
     }
 }
 

@@ -121,7 +121,7 @@ pub struct Exec {
     #[command(flatten)]
     checks: CheckOptions,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     program: Vec<OsString>,
 }
 
@@ -151,8 +151,14 @@ pub fn run(args: &Exec) -> ExitCode {
     match perform(args) {
         Ok(code) => code,
         Err(message) => {
-            crate::output::message(format_args!("wavemill exec: {message}"));
-            ExitCode::FAILURE
+            let code = crate::output::fail("exec", &message);
+            if let Some(file) = args.json.as_ref().filter(|file| *file != Path::new("-"))
+                && let Some(document) = crate::output::failure(1)
+            {
+                // Where it cannot be written to, the message is about that, as a rule.
+                let _ = std::fs::write(file, document);
+            }
+            code
         }
     }
 }
@@ -264,13 +270,13 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
             let message = format!("{}: {e}", program.display());
             crate::output::message(format_args!("wavemill exec: {message}"));
             if let (Some(file), Some(lines)) = (&args.json, lines) {
-                report(args, file, lines, Err(&message)).map_err(|e| format!("{}: {e}", file.display()))?;
+                report(args, file, lines, Err(&message))?;
             }
             return Ok(ExitCode::from(127));
         }
     };
     if let (Some(file), Some(lines)) = (&args.json, lines) {
-        report(args, file, lines, Ok(status)).map_err(|e| format!("{}: {e}", file.display()))?;
+        report(args, file, lines, Ok(status))?;
     }
     let mut found = None;
     if let (Some((_, checking)), Some(file)) = (checking, &mut findings) {
@@ -296,7 +302,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     {
         crate::output::message(format_args!("wavemill exec: {}: {message}", program.display()));
     }
-    if let Some(message) = status.signal().and_then(|signal| died(signal, &faults)) {
+    if let Some(message) = status.signal().and_then(|signal| died(signal, &faults, args.timeout)) {
         crate::output::message(format_args!("wavemill exec: {}: {message}", program.display()));
     }
     let code = match status.code() {
@@ -312,7 +318,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
 }
 
 /// What is said of a program that a signal ended, as shells do; nothing of those that people send.
-fn died(signal: i32, faults: &str) -> Option<String> {
+fn died(signal: i32, faults: &str, limit: Option<f64>) -> Option<String> {
     use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGTERM};
     if [SIGHUP, SIGINT, SIGPIPE, SIGTERM].contains(&signal) {
         return None;
@@ -320,7 +326,10 @@ fn died(signal: i32, faults: &str) -> Option<String> {
     let name = signal_hook::low_level::signal_name(signal).map(|n| format!(" ({n})")).unwrap_or_default();
     let why = match faults.lines().last() {
         // Its queue is in an error state from then on: no packet behind the one that faulted is looked at.
-        Some("timeout") => ", after a kernel of its queue was stopped, which is reported above".into(),
+        Some("timeout") => {
+            let when = limit.map(|s| format!(" when the {s} s of --timeout were over")).unwrap_or_default();
+            format!(", after a kernel of its queue was stopped{when}, which is reported above")
+        }
         Some(_) if signal == SIGABRT => {
             ": a kernel of its queue faulted, which is reported above, and HIP ends a program whose queue has failed".into()
         }
@@ -353,15 +362,25 @@ fn tools(directory: &Directory) -> Option<OsString> {
 fn report(
     args: &Exec,
     file: &Path,
+    lines: std::fs::File,
+    status: Result<ExitStatus, &str>,
+) -> Result<(), String> {
+    if file == Path::new("-") {
+        crate::output::printing();
+        return crate::output::written(document(args, std::io::stdout(), lines, status));
+    }
+    let written = std::fs::File::create(file).and_then(|out| document(args, out, lines, status));
+    written.map_err(|e| format!("{}: {e}", file.display()))
+}
+
+fn document(
+    args: &Exec,
+    out: impl Write,
     mut lines: std::fs::File,
     status: Result<ExitStatus, &str>,
 ) -> std::io::Result<()> {
     use wavemill_device::json::quoted;
     let words = args.program.iter().map(|w| quoted(&w.to_string_lossy()));
-    let out: Box<dyn Write> = match file == Path::new("-") {
-        true => Box::new(std::io::stdout()),
-        false => Box::new(std::fs::File::create(file)?),
-    };
     let mut out = std::io::BufWriter::new(out);
     let exit = status.ok().and_then(|s| s.code()).map_or_else(|| "null".to_owned(), |c| c.to_string());
     let error = status.err().map(|e| format!("\n  \"error\": {},", quoted(e))).unwrap_or_default();

@@ -99,23 +99,43 @@ pub fn label(object: &CodeObject<'_>) -> String {
     }
 }
 
-/// Does code for `id` answer to the name? Names are `gfx90a`, `gfx90a:xnack-`, a target id or a bundle's entry id.
+/// Does code for `id` answer to the name? Names are `gfx90a`, `gfx90a:xnack-`, a product (MI210), a target id or a
+/// bundle's entry id.
 fn answers(object: &CodeObject<'_>, name: &str) -> bool {
     if object.id == name {
         return true;
     }
     let Some(id) = target_of(object) else { return false };
-    let full = if name.contains("--") { name.to_owned() } else { format!("amdgcn-amd-amdhsa--{name}") };
+    let full = match crate::gpu::processor(name) {
+        _ if name.contains("--") => name.to_owned(),
+        Ok(cpu) => format!("amdgcn-amd-amdhsa--{}", cpu.name),
+        // One with features, or one that is not ours.
+        Err(_) => format!("amdgcn-amd-amdhsa--{name}"),
+    };
     let full = full.find("amdgcn").map_or(full.as_str(), |at| &full[at..]).to_owned();
     let Ok((wanted, _)) = TargetId::parse(&full) else { return false };
     let agrees = |wanted: Setting, has: Setting| wanted.request().is_none() || wanted == has;
     wanted.processor == id.processor && agrees(wanted.xnack, id.xnack) && agrees(wanted.sramecc, id.sramecc)
 }
 
+/// All code objects of a file.
+pub fn objects<'a>(name: &str, file: &'a [u8]) -> Result<Vec<CodeObject<'a>>, String> {
+    code_objects(file).map_err(|e| format!("{name}: {e}{}", way_on(file)))
+}
+
+/// What to do with a file that has no code objects, if it is a source.
+fn way_on(file: &[u8]) -> &'static str {
+    let start = &file[..file.len().min(4096)];
+    match !start.is_empty() && !start.contains(&0) {
+        true => "; if it is a source, `wavemill asm` or a compiler makes a code object of it",
+        false => "",
+    }
+}
+
 /// The code objects of a file that are for the target; without a target, all of them if they are for the same one.
 /// An error lists what there is.
 pub fn choose<'a>(name: &str, file: &'a [u8], target: Option<&str>) -> Result<Vec<CodeObject<'a>>, String> {
-    let all = code_objects(file).map_err(|e| format!("{name}: {e}"))?;
+    let all = objects(name, file)?;
     let mut there: Vec<String> = all.iter().map(label).collect();
     there.sort();
     there.dedup();

@@ -80,10 +80,7 @@ struct Subject<'a> {
 pub fn run(args: &Inspect) -> ExitCode {
     match inspect(args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            crate::output::message(format_args!("wavemill inspect: {message}"));
-            ExitCode::FAILURE
-        }
+        Err(message) => crate::output::fail("inspect", &message),
     }
 }
 

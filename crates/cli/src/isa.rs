@@ -63,8 +63,7 @@ pub fn run(command: Isa) -> ExitCode {
 }
 
 fn fail(message: &str) -> ExitCode {
-    crate::output::message(format_args!("wavemill isa: {message}"));
-    ExitCode::FAILURE
+    crate::output::fail("isa", message)
 }
 
 fn hint<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> String {

@@ -65,10 +65,7 @@ pub fn run(args: &Lint) -> ExitCode {
     match report(args) {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::from(status::CHECK),
-        Err(message) => {
-            crate::output::message(format_args!("wavemill lint: {message}"));
-            ExitCode::FAILURE
-        }
+        Err(message) => crate::output::fail("lint", &message),
     }
 }
 
@@ -147,9 +144,12 @@ fn report(args: &Lint) -> Result<usize, String> {
         () => text(&checked),
     };
     let for_machines = args.json || args.sarif || args.gen_suppressions;
-    let mut out: Box<dyn Write> =
-        if for_machines { Box::new(std::io::stdout()) } else { Box::new(std::io::stderr()) };
-    out.write_all(text.as_bytes()).map_err(|e| e.to_string())?;
+    if for_machines {
+        crate::output::printing();
+        crate::output::written(std::io::stdout().write_all(text.as_bytes()))?;
+    } else {
+        std::io::stderr().write_all(text.as_bytes()).map_err(|e| e.to_string())?;
+    }
     if args.fix && count > 0 {
         fix(&args.file, &name, &bytes, &checked)?;
     }

@@ -121,10 +121,16 @@ fn dispatch() -> ExitCode {
     code
 }
 
-/// Whether a command was asked for a JSON document on standard output; `exec` writes one to a file.
+/// Whether a command was asked for a JSON document on standard output; `exec` writes one to a file, which may be `-`.
 fn wants_json(words: &[OsString]) -> bool {
-    let own = words.iter().take_while(|w| *w != "--");
-    words.get(1).is_some_and(|command| command != "exec") && own.skip(2).any(|w| w == "--json")
+    let own: Vec<&OsString> = words.iter().skip(1).take_while(|w| *w != "--").collect();
+    match own.split_first() {
+        Some((command, rest)) if *command == "exec" => {
+            rest.contains(&&"--json=-".into()) || rest.windows(2).any(|w| w[0] == "--json" && w[1] == "-")
+        }
+        Some((_, rest)) => rest.iter().any(|w| *w == "--json"),
+        None => false,
+    }
 }
 
 /// Prints what went wrong as JSON, unless there is a document already.
@@ -182,7 +188,7 @@ fn print(bytes: &[u8]) -> ExitCode {
     use std::io::Write;
     output::printing();
     let mut out = std::io::stdout().lock();
-    match output::written(out.write_all(bytes).and_then(|()| out.flush())) {
+    match output::written(out.write_all(bytes)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             if !message.is_empty() {

@@ -296,14 +296,17 @@ fn perform(job: &Job) -> Result<bool, Stop> {
     let write = match job.output.as_deref() {
         // No object is left of a source with errors; what was there stays.
         _ if nothing => Ok(()),
-        None | Some("-") => write_to(&mut crate::output::stdout()),
-        Some(path) => std::fs::File::create(path).and_then(|mut file| write_to(&mut file)),
+        None | Some("-") => crate::output::written(write_to(&mut crate::output::stdout())),
+        Some(path) => {
+            let written = std::fs::File::create(path).and_then(|mut file| write_to(&mut file));
+            written.map_err(|e| format!("{path}: {e}"))
+        }
     };
     crate::output::report(&messages);
     match write {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Stop::Failed(format!("{}: {e}", job.output.as_deref().unwrap_or("standard output"))))
-        }
-        _ => Ok(!failed),
+        // A reader that went away, of whom nothing is said.
+        Err(message) if message.is_empty() => Ok(false),
+        Err(message) => Err(Stop::Failed(message)),
+        Ok(()) => Ok(!failed),
     }
 }

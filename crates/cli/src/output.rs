@@ -54,9 +54,11 @@ pub fn printing() {
 
 /// What to say of an attempt to write to standard output: nothing if its reader went away, but it has failed.
 pub fn written(result: io::Result<()>) -> Result<(), String> {
-    let Err(e) = result else { return Ok(()) };
-    FAILED.store(true, Ordering::Relaxed);
-    if e.kind() == io::ErrorKind::BrokenPipe {
+    // What stays in its buffer is lost without a word when the process ends.
+    let Err(e) = result.and_then(|()| io::stdout().flush()) else { return Ok(()) };
+    // Once is enough.
+    let known = FAILED.swap(true, Ordering::Relaxed);
+    if known || e.kind() == io::ErrorKind::BrokenPipe {
         Err(String::new())
     } else {
         Err(format!("standard output: {e}"))
@@ -84,7 +86,9 @@ pub fn show(bytes: &[u8]) -> ExitCode {
     match written(stdout().write_all(bytes)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            message(format_args!("wavemill: {e}"));
+            if !e.is_empty() {
+                message(format_args!("wavemill: {e}"));
+            }
             ExitCode::FAILURE
         }
     }
@@ -100,6 +104,19 @@ pub fn message(text: impl std::fmt::Display) {
     let line = format!("{text}\n");
     report(line.as_bytes());
     *SAID.lock().unwrap_or_else(PoisonError::into_inner) = line;
+}
+
+/// Says why a command has failed, unless there is nobody to tell it ([`written`]).
+pub fn fail(command: &str, why: &str) -> ExitCode {
+    if !why.is_empty() {
+        message(format_args!("wavemill {command}: {why}"));
+    }
+    ExitCode::FAILURE
+}
+
+/// How a command ends whose result was written to standard output.
+pub fn finished(command: &str, result: io::Result<()>) -> ExitCode {
+    written(result).map_or_else(|why| fail(command, &why), |()| ExitCode::SUCCESS)
 }
 
 /// Writes text with lines of its own to standard error. Nobody is left to tell that it cannot be written to.

@@ -326,11 +326,11 @@ pub fn run(run: Run) -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(message) => {
             let message = message.trim_end();
-            crate::output::message(format_args!("wavemill run: {message}"));
+            let code = crate::output::fail("run", message);
             if json {
                 crate::print(report::failure(&file, message).as_bytes());
             }
-            ExitCode::FAILURE
+            code
         }
     }
 }
@@ -647,7 +647,7 @@ impl After {
     fn write(&self, buffers: &[Option<Buffer>], json: bool) -> Result<(), String> {
         for (index, path) in &self.dumps {
             if let Some(buffer) = &buffers[*index] {
-                buffer.dump(Path::new(path)).map_err(|e| format!("{path}: {e}"))?;
+                buffer.dump(Path::new(path))?;
             }
         }
         for (index, format) in &self.shows {

@@ -1,12 +1,12 @@
 //! `wavemill unbundle`: the code objects in offload bundles, LLVM's offload binaries and programs, as files of their own.
 
-use crate::input::{choose, label, open, target_of};
+use crate::input::{choose, label, objects, open, target_of};
 use crate::json::Json;
 use clap::Args;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use wavemill_object::bundle::{CodeObject, code_objects};
+use wavemill_object::bundle::CodeObject;
 
 /// Arguments of `unbundle`.
 #[derive(Args)]
@@ -35,10 +35,7 @@ pub struct Unbundle {
 pub fn run(args: &Unbundle) -> ExitCode {
     match unbundle(args) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(message) => {
-            crate::output::message(format_args!("wavemill unbundle: {message}"));
-            ExitCode::FAILURE
-        }
+        Err(message) => crate::output::fail("unbundle", &message),
     }
 }
 
@@ -46,7 +43,7 @@ fn unbundle(args: &Unbundle) -> Result<(), String> {
     let bytes = open(&args.file)?;
     let objects = match &args.target {
         Some(target) => choose(&args.file, &bytes, Some(target))?,
-        None => code_objects(&bytes).map_err(|e| format!("{}: {e}", args.file))?,
+        None => objects(&args.file, &bytes)?,
     };
     if args.list {
         return crate::output::written(list(&objects, args.json));

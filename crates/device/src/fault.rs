@@ -43,6 +43,8 @@ pub struct Report {
     pub function: Option<(String, u64)>,
     /// Source file and line.
     pub source: Option<(String, u32)>,
+    /// Those of the code before it in its function, where the compiler has given it none.
+    pub near: Option<(String, u32)>,
     /// Lanes that did it, one bit each; 0 for scalar instructions.
     pub lanes: u64,
     /// Address that was accessed.
@@ -79,9 +81,11 @@ impl Report {
         let function = object.function_at(stop.pc).map(|s| (s.name.clone(), stop.pc - s.address));
         let listing = listing(device.target(), device.memory(), &object, stop.pc);
         let text = listing.iter().find(|l| l.address == stop.pc).map_or("", |l| &l.text);
+        let within = |a: u64| device.memory().nearest(a).filter(Nearest::is_inside).map(|n| n.to_string());
         let operands =
-            stop.registers.as_ref().map(|r| operands::describe(text, r, lanes)).unwrap_or_default();
+            stop.registers.as_ref().map(|r| operands::describe(text, r, lanes, within)).unwrap_or_default();
         let nearest = address.and_then(|a| device.memory().nearest(a));
+        let (source, near) = source(&object, stop.pc);
         Report {
             operands,
             freed: address.and_then(|a| device.memory().freed_at(a)).filter(|_| is_outside(&stop.cause)),
@@ -90,7 +94,8 @@ impl Report {
             kind,
             kernel: kernel.name.clone(),
             stop: stop.clone(),
-            source: lines::find(&object.file, stop.pc.wrapping_sub(object.bias)),
+            source,
+            near,
             listing,
             function,
             lanes,
@@ -109,14 +114,14 @@ impl Report {
             return;
         }
         let place = |pc: u64| {
-            let source = lines::find(&object.file, pc.wrapping_sub(object.bias));
-            let at = match (source, object.function_at(pc)) {
-                (Some((file, line)), _) => format!("{file}:{line}"),
-                (None, Some(f)) => {
+            let at = match (source(object, pc), object.function_at(pc)) {
+                ((Some((file, line)), _), _) => format!("{file}:{line}"),
+                ((None, near), Some(f)) => {
                     let name = demangle::short(&f.name).unwrap_or_else(|| f.name.clone());
-                    format!("{name}+{:#x}", pc - f.address)
+                    let near = near.map(|(file, line)| format!(" near {file}:{line}")).unwrap_or_default();
+                    format!("{name}+{:#x}{near}", pc - f.address)
                 }
-                (None, None) => format!("{pc:#x}"),
+                (_, None) => format!("{pc:#x}"),
             };
             let listing = listing(device.target(), device.memory(), object, pc);
             match listing.iter().find(|l| l.address == pc) {
@@ -128,6 +133,18 @@ impl Report {
     }
 }
 
+/// A source file and a line.
+type Place = (String, u32);
+
+/// Where the instruction at an address is from, or else what is before it in its function.
+fn source(object: &Loaded, pc: u64) -> (Option<Place>, Option<Place>) {
+    let at = |address: u64| address.wrapping_sub(object.bias);
+    let found = lines::find(&object.file, at(pc));
+    let near = found.is_none().then(|| object.function_at(pc)).flatten();
+    let near = near.and_then(|f| lines::before(&object.file, at(pc), at(f.address)));
+    (found, near)
+}
+
 /// Addresses below this are null with an offset: no allocation lies there.
 const NULL: u64 = 1 << 16;
 
@@ -135,7 +152,7 @@ const NULL: u64 = 1 << 16;
 const NEAR: i128 = 1 << 16;
 
 /// Farther from an allocation than this, an address has nothing to do with it.
-const FAR: i128 = 1 << 30;
+const FAR: i128 = 1 << 26;
 
 /// What an address is that has nothing to do with any allocation.
 fn stray(address: u64, nearest: Option<&Nearest>) -> Option<&'static str> {
@@ -183,7 +200,9 @@ fn summary(cause: &Cause) -> (String, &'static str) {
         Cause::Replay(mismatch) => (format!("the run differs from its record: {mismatch}"), "replay"),
         // Of a program's time, which is not a dispatch's own.
         Cause::Timeout(t) if t.is_zero() => ("the program's time was over before it began".into(), "timeout"),
-        Cause::Timeout(t) => (format!("not done after {} s", t.as_secs_f64()), "timeout"),
+        Cause::Timeout(t) => {
+            (format!("not done after {} s", (t.as_secs_f64() * 1e3).round() / 1e3), "timeout")
+        }
         Cause::Cancelled => ("the dispatch was cancelled".into(), "cancelled"),
         Cause::Interrupted => ("interrupted (Ctrl-C)".into(), "interrupted"),
         Cause::Internal => ("Wavemill itself failed; this is a bug".into(), "internal"),
@@ -334,6 +353,8 @@ impl fmt::Display for Report {
         }
         if let Some((file, line)) = &self.source {
             write!(f, " at {file}:{line}")?;
+        } else if let Some((file, line)) = &self.near {
+            write!(f, " near {file}:{line}")?;
         }
         writeln!(f)?;
         for line in &self.listing {

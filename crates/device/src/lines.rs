@@ -11,6 +11,14 @@ pub(crate) fn find(file: &[u8], address: u64) -> Option<(String, u32)> {
     Some((line.file.to_owned(), line.line))
 }
 
+/// File and line of the code before an address, not before `from`: for code that the compiler has given no line.
+pub(crate) fn before(file: &[u8], address: u64, from: u64) -> Option<(String, u32)> {
+    let file = File::parse(file).ok()?;
+    let lines = Lines::read(&file).ok()??;
+    let line = lines.before(0, address, from)?;
+    Some((line.file.to_owned(), line.line))
+}
+
 /// Whether the process has memory of its own at an address (`/proc/self/maps`); never, where that cannot be told.
 pub(crate) fn is_host(address: u64) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();

@@ -98,6 +98,13 @@ pub struct Nearest {
     pub offset: i128,
 }
 
+impl Nearest {
+    /// Whether the address lies in the allocation.
+    pub fn is_inside(&self) -> bool {
+        (0..i128::from(self.allocation.len)).contains(&self.offset)
+    }
+}
+
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let a = &self.allocation;

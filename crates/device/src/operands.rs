@@ -49,8 +49,13 @@ impl Registers {
 pub(crate) const ROWS: usize = 6;
 
 /// Each register that an instruction's text names, and its value: scalar ones as a number, vector ones for the lanes
-/// given, lanes whose values go up by the same step together.
-pub fn describe(text: &str, registers: &Registers, mask: u64) -> Vec<String> {
+/// given, lanes whose values go up by the same step together. `place` says what an address lies in, if in anything.
+pub fn describe(
+    text: &str,
+    registers: &Registers,
+    mask: u64,
+    place: impl Fn(u64) -> Option<String>,
+) -> Vec<String> {
     let mut seen = Vec::new();
     let mut out = Vec::new();
     let words = text.split([' ', ',', '|', '-', '(', ')', '\t']).filter(|w| !w.is_empty()).skip(1);
@@ -58,7 +63,7 @@ pub fn describe(text: &str, registers: &Registers, mask: u64) -> Vec<String> {
         let Some((file, first, count)) = register(word).filter(|r| !seen.contains(r)) else { continue };
         seen.push((file, first, count));
         match file {
-            's' => out.extend(scalar(word, first, count, registers)),
+            's' => out.extend(scalar(word, first, count, registers, &place)),
             _ => out.extend(vector(word, file, first, count, registers, mask)),
         }
     }
@@ -83,10 +88,20 @@ fn register(word: &str) -> Option<(char, usize, usize)> {
     Some((file, first, last.checked_sub(first)? + 1))
 }
 
-fn scalar(word: &str, first: usize, count: usize, registers: &Registers) -> Option<String> {
+fn scalar(
+    word: &str,
+    first: usize,
+    count: usize,
+    registers: &Registers,
+    place: &impl Fn(u64) -> Option<String>,
+) -> Option<String> {
     let words = registers.scalar.get(first..first + count)?;
     let text = match words {
-        [low, high] => format!("{:#x}", u64::from(*low) | u64::from(*high) << 32),
+        // A pair is an address as a rule: what the program meant, also when an offset has led far away from it.
+        [low, high] => {
+            let value = u64::from(*low) | u64::from(*high) << 32;
+            format!("{value:#x}{}", place(value).map(|p| format!(": {p}")).unwrap_or_default())
+        }
         _ => words.iter().map(|w| format!("{w:#x}")).collect::<Vec<_>>().join(" "),
     };
     Some(format!("{word} = {text}"))
@@ -221,11 +236,15 @@ mod tests {
         let mut scalar = vec![0; 128];
         (scalar[4], scalar[5]) = (0x5678, 0x1234);
         let registers = Registers { scalar, vector, vgprs: 4 };
-        let said = describe("global_load_dword v1, v2, s[4:5] offset:16", &registers, !0);
+        let place = |address: u64| (address >> 32 == 0x1234).then(|| "in a room".to_owned());
+        let said = describe("global_load_dword v1, v2, s[4:5] offset:16", &registers, !0, place);
         assert_eq!(said[0], "v1 = 0x0 (lanes 0-63)");
         assert_eq!(said[1], "v2 = 0x1000, +0x4 each (lanes 0-31)");
-        assert_eq!(said.last().map(String::as_str), Some("s[4:5] = 0x123400005678"));
-        assert_eq!(describe("s_load_dword s0, s[4:5], 0x0", &registers, 0)[1], "s[4:5] = 0x123400005678");
-        assert_eq!(describe("flat_load_dword v3, v[2:3]", &registers, 1)[1], "v[2:3] = 0x1000 (lanes 0)");
+        assert_eq!(said.last().map(String::as_str), Some("s[4:5] = 0x123400005678: in a room"));
+        let nowhere = |_| None;
+        let scalar = describe("s_load_dword s0, s[4:5], 0x0", &registers, 0, nowhere);
+        assert_eq!(scalar[1], "s[4:5] = 0x123400005678");
+        let flat = describe("flat_load_dword v3, v[2:3]", &registers, 1, nowhere);
+        assert_eq!(flat[1], "v[2:3] = 0x1000 (lanes 0)");
     }
 }

@@ -104,6 +104,17 @@ impl Lines {
         let row = self.rows.get(after.checked_sub(1)?).filter(|r| address < r.end && r.line != 0)?;
         Some(Line { file: &self.files[row.file as usize], line: row.line })
     }
+
+    /// The line of an address that has none itself, as compilers cannot place all they make (line 0): that of the code
+    /// before it, not before `from`.
+    pub fn before(&self, section: u32, address: u64, from: u64) -> Option<Line<'_>> {
+        let bias = if self.relocatable { base(section) } else { 0 };
+        let (address, from) = (address.wrapping_add(bias), from.wrapping_add(bias));
+        let after = self.rows.partition_point(|r| r.start <= address);
+        let mut earlier = self.rows[..after].iter().rev().take_while(|r| r.end > from);
+        let row = earlier.find(|r| r.line != 0)?;
+        Some(Line { file: &self.files[row.file as usize], line: row.line })
+    }
 }
 
 fn base(section: u32) -> u64 {

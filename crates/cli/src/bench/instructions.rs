@@ -5,7 +5,7 @@
 //! copies of a vector instruction have the same first operand or result, so that a compiler leaves none out.
 //! Instructions that need more than that (images, scratch, exports, program control …) are counted as left out.
 
-use super::{Loop, Runner, cpu_target, cpu_time};
+use super::{Loop, Runner, cpu_time};
 use crate::json::{Json, Scalar};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -34,9 +34,12 @@ struct Cost {
 
 /// Measures the rows of a processor whose names contain one of `filters`, or all.
 pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json: bool) -> ExitCode {
-    let Some(target) = cpu_target(cpu) else {
-        crate::output::message(format_args!("wavemill bench: no processor `{cpu}`"));
-        return ExitCode::from(2);
+    let target = match crate::gpu::target(cpu) {
+        Ok(target) => target,
+        Err(message) => {
+            crate::output::message(format_args!("wavemill bench: {message}"));
+            return ExitCode::from(2);
+        }
     };
     let level = target.level();
     let rows = ROWS.iter().filter(|r| r.opcode_at(level).is_some());
@@ -119,7 +122,7 @@ fn write_text(costs: &[Cost], left_out: &BTreeMap<String, u32>) -> ExitCode {
 }
 
 fn write_json(costs: &[Cost]) -> ExitCode {
-    let mut json = Json::new(std::io::stdout().lock());
+    let mut json = Json::new(crate::output::stdout());
     json.array(|json| {
         for c in costs {
             json.object(|json| {
@@ -135,9 +138,7 @@ fn write_json(costs: &[Cost]) -> ExitCode {
             });
         }
     });
-    // A reader that went away is not an error.
-    let _ = json.finish();
-    ExitCode::SUCCESS
+    crate::output::finished("bench", json.finish())
 }
 
 /// Seconds of one round of a loop: the median of a few runs of about so many seconds each.

@@ -150,7 +150,7 @@ pub fn run(engines: &[EngineKind], runs: usize, small: bool, json: bool) -> Exit
         crate::print(rows.iter().map(line).collect::<String>().as_bytes());
         return ExitCode::SUCCESS;
     }
-    let mut json = Json::new(std::io::stdout().lock());
+    let mut json = Json::new(crate::output::stdout());
     json.object(|json| {
         json.field("version", crate::version::version());
         json.field("host", &super::host_name());
@@ -165,7 +165,5 @@ pub fn run(engines: &[EngineKind], runs: usize, small: bool, json: bool) -> Exit
             }
         });
     });
-    // A reader that went away is not an error.
-    let _ = json.finish();
-    ExitCode::SUCCESS
+    crate::output::finished("bench", json.finish())
 }

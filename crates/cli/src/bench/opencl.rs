@@ -200,13 +200,13 @@ pub fn run(wanted: &Wanted<'_>) -> ExitCode {
             }
         }
     }
-    match wanted.json {
-        true => write_json(&all, &before, wanted),
-        false => wanted.engines.iter().for_each(|kind| {
-            if let Some(mean) = mean(&all, kind.name()) {
-                crate::print(format!("{}: {mean:.2} times PoCL (geometric mean)\n", kind.name()).as_bytes());
-            }
-        }),
+    if wanted.json {
+        return write_json(&all, &before, wanted);
+    }
+    for kind in wanted.engines {
+        if let Some(mean) = mean(&all, kind.name()) {
+            crate::print(format!("{}: {mean:.2} times PoCL (geometric mean)\n", kind.name()).as_bytes());
+        }
     }
     ExitCode::SUCCESS
 }
@@ -230,8 +230,8 @@ fn line(took: &Took, before: &[earlier::Entry]) -> String {
     format!("{kernel:18}{engine:8}{:10.2} ms{ratio}{then}\n", seconds * 1e3)
 }
 
-fn write_json(all: &[Took], before: &[earlier::Entry], wanted: &Wanted<'_>) {
-    let mut json = Json::new(std::io::stdout().lock());
+fn write_json(all: &[Took], before: &[earlier::Entry], wanted: &Wanted<'_>) -> ExitCode {
+    let mut json = Json::new(crate::output::stdout());
     json.object(|json| {
         json.field("version", crate::version::version());
         json.field("host", &super::host_name());
@@ -263,6 +263,5 @@ fn write_json(all: &[Took], before: &[earlier::Entry], wanted: &Wanted<'_>) {
             }
         });
     });
-    // A reader that went away is not an error.
-    let _ = json.finish();
+    crate::output::finished("bench", json.finish())
 }

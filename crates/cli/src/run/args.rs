@@ -90,7 +90,7 @@ impl Buffer {
     }
 
     /// Writes it to a file, `-` for standard output.
-    pub fn dump(&self, path: &Path) -> std::io::Result<()> {
+    pub fn dump(&self, path: &Path) -> Result<(), String> {
         let ends = |e: &str| path.extension().is_some_and(|x| x.eq_ignore_ascii_case(e));
         let data = self.bytes();
         let picture = self.image.as_ref().filter(|_| image::is_picture(path));
@@ -106,9 +106,10 @@ impl Buffer {
         };
         if path == Path::new("-") {
             use std::io::Write;
-            return std::io::stdout().lock().write_all(&bytes);
+            crate::output::printing();
+            return crate::output::written(std::io::stdout().lock().write_all(&bytes));
         }
-        std::fs::write(path, bytes)
+        std::fs::write(path, bytes).map_err(|e| format!("{}: {e}", path.display()))
     }
 }
 

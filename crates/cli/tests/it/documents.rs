@@ -49,7 +49,7 @@ fn string(text: &str) -> Option<&str> {
     None
 }
 
-fn is_document(text: &str) -> bool {
+pub fn is_document(text: &str) -> bool {
     value(text).is_some_and(|rest| rest.trim().is_empty())
 }
 

@@ -11,6 +11,7 @@ mod hangs;
 mod images;
 mod install;
 mod lint;
+mod manners;
 mod objects;
 mod print;
 mod run;

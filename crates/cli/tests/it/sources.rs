@@ -75,6 +75,19 @@ fn faults_in_assembly_have_lines_also_behind_macros() {
     assert!(text(&out.stderr).contains("k.s:6\n"), "{}", text(&out.stderr));
 }
 
+/// Compilers give line 0 to what they cannot place: the report has the line before it, and says so.
+#[test]
+fn faults_in_code_without_a_line_have_the_one_before() {
+    let path = scratch("lines").join("zero.s");
+    let source = ".amdgcn_target \"amdgcn-amd-amdhsa--gfx90a\"\n.text\n.file 1 \"k.c\"\n.p2align 8\n.type k,@function\nk:\n\
+        .loc 1 5 0\ns_mov_b64 s[4:5], 0\n.loc 1 0 0\ns_load_dword s0, s[4:5], 0x0\ns_endpgm\n.size k, .-k\n\
+        .rodata\n.p2align 6\n.amdhsa_kernel k\n.amdhsa_next_free_vgpr 4\n.amdhsa_next_free_sgpr 8\n\
+        .amdhsa_accum_offset 4\n.end_amdhsa_kernel\n";
+    std::fs::write(&path, source).unwrap();
+    let out = wavemill(&["run", path.to_str().unwrap(), "--grid", "64"]);
+    assert!(text(&out.stderr).contains(" <k+0x4> near k.c:5\n"), "{}", text(&out.stderr));
+}
+
 /// A directory with a `clang` that assembles, in its way: it writes what the source has behind `//asm `, and notes its
 /// words and how often it was called.
 fn compiler(name: &str) -> (PathBuf, PathBuf) {
