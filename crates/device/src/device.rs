@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
-use wavemill_wave::{Bounds, Clock, Engine, Global, Violations, Watch};
+use wavemill_wave::{Bounds, Clock, CodeStats, Engine, Global, Violations, Watch};
 
 /// How a device shall work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -138,6 +138,11 @@ impl Device {
     /// The name of what executes waves.
     pub fn engine_name(&self) -> &'static str {
         self.engine.name()
+    }
+
+    /// What has been compiled, where something compiles.
+    pub fn code_stats(&self) -> Option<CodeStats> {
+        self.engine.code_stats()
     }
 
     /// Host threads that run work-groups.

@@ -49,6 +49,12 @@ impl Arena {
         Some(Arc::new(Arena { base, free: Mutex::new(vec![(0, MOST_BYTES / PAGE)]) }))
     }
 
+    /// Bytes that code takes.
+    pub fn used(&self) -> usize {
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        MOST_BYTES - free.iter().map(|run| run.1 * PAGE).sum::<usize>()
+    }
+
     /// Puts code somewhere; none if there is no room, or if the system does not let it be executed.
     pub fn place(self: &Arc<Self>, code: &[u8]) -> Option<Segment> {
         let pages = code.len().div_ceil(PAGE).max(1);

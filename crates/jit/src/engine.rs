@@ -7,13 +7,16 @@ use crate::strip::Setting;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Instant;
 use wavemill_isa::{Decoder, Level, Target};
 use wavemill_sem::Mode;
 use wavemill_wave::interp::Exec;
 use wavemill_wave::interp::cache::{Cache, PAGE, Page};
 use wavemill_wave::program::{self, Block, Layout, Run};
 use wavemill_wave::step::Next;
-use wavemill_wave::{Engine, Event, Fault, FaultKind, GroupShared, Interp, Memory, Wave, host, mode};
+use wavemill_wave::{
+    CodeStats, Engine, Event, Fault, FaultKind, GroupShared, Interp, Memory, Wave, host, mode,
+};
 
 /// Compiles blocks on first use, or when they have been used some times ([`Jit::patient`]); what it does not compile, the
 /// interpreter runs.
@@ -26,6 +29,8 @@ pub struct Jit {
     id: u64,
     /// How often the interpreter runs a block first.
     runs: u32,
+    /// Instructions compiled, and nanoseconds that it took.
+    compiled: [AtomicU64; 2],
     entry: Segment,
     exit: *const u8,
 }
@@ -169,7 +174,8 @@ impl Jit {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         let (interp, decoder) = (Interp::new(target), Decoder::new(target));
-        Some(Jit { interp, decoder, cache: Cache::default(), arena, id, runs: 0, entry, exit })
+        let compiled = Default::default();
+        Some(Jit { interp, decoder, cache: Cache::default(), arena, id, runs: 0, compiled, entry, exit })
     }
 
     /// The same, which leaves blocks to the interpreter until they have run some times.
@@ -226,9 +232,13 @@ impl Jit {
             return None;
         }
         let compile = || {
+            let began = Instant::now();
             let source = &compiled.source;
             let setting = Setting { mode: Mode::new(source.mode, level), level };
             let code = self.arena.place(&block::compile(source, &setting));
+            let [instructions, nanoseconds] = &self.compiled;
+            instructions.fetch_add(source.block.insts.len() as u64, Ordering::Relaxed);
+            nanoseconds.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
             match &code {
                 Some(code) => {
                     let at = (source.pc % PAGE / 4) as usize;
@@ -416,6 +426,11 @@ impl Engine for Jit {
             return self.interp.run_in_turn(waves, group, memory, budget, events);
         }
         self.turns(waves, group, memory, budget, |event| events.push(event));
+    }
+
+    fn code_stats(&self) -> Option<CodeStats> {
+        let [instructions, nanoseconds] = self.compiled.each_ref().map(|n| n.load(Ordering::Relaxed));
+        Some(CodeStats { instructions, nanoseconds, bytes: self.arena.used() as u64 })
     }
 
     fn invalidate(&self, start: u64, len: u64) {

@@ -5,6 +5,17 @@ use crate::group::GroupShared;
 use crate::mem::Memory;
 use crate::state::Wave;
 
+/// What an engine has compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CodeStats {
+    /// Instructions compiled so far.
+    pub instructions: u64,
+    /// Nanoseconds that it took.
+    pub nanoseconds: u64,
+    /// Bytes of memory that code takes now.
+    pub bytes: u64,
+}
+
 /// Something that executes a wave's instructions. The interpreter is one; a JIT is another. They give the same bits.
 pub trait Engine: Send + Sync {
     /// Runs `wave` from its PC until something happens that the machine must deal with. `budget` is the number of
@@ -34,6 +45,11 @@ pub trait Engine: Send + Sync {
     /// The name by which users know it.
     fn name(&self) -> &'static str {
         "custom"
+    }
+
+    /// What it has compiled, if it compiles.
+    fn code_stats(&self) -> Option<CodeStats> {
+        None
     }
 
     /// Forgets what was decoded from an address range: code was unloaded or overwritten.

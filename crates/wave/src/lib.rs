@@ -40,7 +40,7 @@ mod watch;
 pub use caches::Caches;
 pub use clock::{Clock, clock};
 pub use counters::{CounterClass, Counters};
-pub use engine::Engine;
+pub use engine::{CodeStats, Engine};
 pub use event::{Event, Fault, FaultKind};
 pub use group::{Global, GroupShared, Lds, Order};
 pub use interp::Interp;

@@ -13,6 +13,7 @@ use wavemill_device::kernarg::Value;
 use wavemill_device::run::Launch;
 use wavemill_device::{Device, EngineKind, Loaded, Options, Region, Use};
 use wavemill_isa::Target;
+use wavemill_wave::CodeStats;
 
 /// What the arguments of `bench` ask for.
 pub struct Wanted<'a> {
@@ -36,6 +37,10 @@ pub struct Wanted<'a> {
 trait Machine {
     fn name(&self) -> &str;
     fn run(&self) -> Result<(), String>;
+    /// What it has compiled, if it tells.
+    fn code(&self) -> Option<CodeStats> {
+        None
+    }
     /// What is in a buffer, by its place among the arguments.
     fn read(&self, index: usize) -> Result<Vec<u32>, String>;
 }
@@ -108,6 +113,10 @@ impl Machine for Emulated {
         Ok(())
     }
 
+    fn code(&self) -> Option<CodeStats> {
+        self.device.code_stats()
+    }
+
     fn read(&self, index: usize) -> Result<Vec<u32>, String> {
         let region = self.regions.get(index).and_then(Option::as_ref).ok_or("no buffer there")?;
         let mut bytes = vec![0; region.len() as usize];
@@ -124,6 +133,8 @@ struct Took {
     seconds: f64,
     /// Of PoCL's time.
     ratio: Option<f64>,
+    /// What was compiled for it.
+    code: Option<CodeStats>,
 }
 
 /// Runs a kernel on all machines in turn.
@@ -167,6 +178,7 @@ fn measure(case: &Case, wanted: &Wanted<'_>) -> Result<Vec<Took>, String> {
         engine: m.name().to_owned(),
         seconds,
         ratio: pocl.filter(|_| m.name() != "pocl").map(|p| seconds / p),
+        code: m.code(),
     };
     Ok(machines.iter().map(|m| &**m).zip(&medians).map(took).collect())
 }
@@ -223,11 +235,15 @@ fn earlier_seconds(took: &Took, before: &[earlier::Entry]) -> Option<f64> {
 }
 
 fn line(took: &Took, before: &[earlier::Entry]) -> String {
-    let Took { kernel, engine, seconds, ratio } = took;
+    let Took { kernel, engine, seconds, ratio, code } = took;
     let ratio = ratio.map_or(String::new(), |r| format!(", {r:6.2} times PoCL"));
     let then = earlier_seconds(took, before)
         .map_or(String::new(), |e| format!(", {:5.2} times before", seconds / e));
-    format!("{kernel:18}{engine:8}{:10.2} ms{ratio}{then}\n", seconds * 1e3)
+    let code = code.map_or(String::new(), |c| {
+        let each = c.nanoseconds as f64 / 1e3 / c.instructions.max(1) as f64;
+        format!(", {} instructions compiled in {each:.1} us each to {} KiB", c.instructions, c.bytes >> 10)
+    });
+    format!("{kernel:18}{engine:8}{:10.2} ms{ratio}{then}{code}\n", seconds * 1e3)
 }
 
 fn write_json(all: &[Took], before: &[earlier::Entry], wanted: &Wanted<'_>) -> ExitCode {
@@ -248,6 +264,11 @@ fn write_json(all: &[Took], before: &[earlier::Entry], wanted: &Wanted<'_>) -> E
                     json.field("cpu_seconds", Scalar::Float(took.seconds));
                     if let Some(ratio) = took.ratio {
                         json.field("times_pocl", Scalar::Float(ratio));
+                    }
+                    if let Some(code) = took.code {
+                        json.field("compiled_instructions", code.instructions);
+                        json.field("compile_seconds", Scalar::Float(code.nanoseconds as f64 * 1e-9));
+                        json.field("code_bytes", code.bytes);
                     }
                     if let Some(then) = earlier_seconds(took, before) {
                         json.field("times_before", Scalar::Float(took.seconds / then));

@@ -1,0 +1,111 @@
+//! What the engine tells of its code, and waves whose last registers nobody looks at.
+
+use wavemill_isa::target::{Target, processor};
+use wavemill_jit::Jit;
+use wavemill_wave::{Engine, Event, FaultKind, GroupShared, Interp, Memory, Shape, Wave};
+
+fn target() -> Target {
+    Target::new(processor("gfx90a").expect("it is known"))
+}
+
+fn assemble(text: &str) -> Vec<u8> {
+    let mut options = wavemill_asm::Options::new(target());
+    options.output = wavemill_asm::OutputType::Obj;
+    let output = wavemill_asm::assemble(&options, "waves", text.into());
+    assert!(!output.failed(), "{text}: {}", String::from_utf8_lossy(&output.render_diagnostics()));
+    let code = output.object.as_ref().and_then(|o| o.sections.iter().find(|s| s.has_instructions));
+    code.map(|s| s.data.to_vec()).unwrap_or_default()
+}
+
+/// Adds 3 to sixty-four dwords in place, lane by lane; the last strip loads nothing.
+const IN_PLACE: &str = "
+    v_lshlrev_b32 v1, 2, v0
+    global_load_dword v2, v1, s[2:3]
+    s_waitcnt vmcnt(0)
+    v_add_u32 v2, 3, v2
+    global_store_dword v1, v2, s[2:3]
+    s_endpgm
+";
+
+/// Runs two waves in turn on a buffer of dwords, the second on what the first has left.
+fn run(engine: &dyn Engine, forgets: bool, lanes: u64, dwords: usize) -> (Vec<Event>, Vec<u32>) {
+    let code = assemble(IN_PLACE);
+    let mut buffer: Vec<u32> = (0..64).collect();
+    let memory = Memory::new();
+    // SAFETY: both live as long as the memory, and are looked at only when nothing runs.
+    unsafe {
+        memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own");
+        memory.add(buffer.as_mut_ptr() as u64, 4 * dwords as u64, true).expect("a range of its own");
+    }
+    let group = GroupShared::new(0);
+    let mut waves: Vec<Wave> = (0..2).map(|_| Wave::new(&target(), Shape { vgprs: 8, agprs: 0 })).collect();
+    for wave in &mut waves {
+        wave.pc = code.as_ptr() as u64;
+        wave.forgets = forgets;
+        wave.set_exec(lanes);
+        wave.set_sgpr64(2, buffer.as_mut_ptr() as u64);
+        for (lane, v) in wave.vgpr_mut(0).into_iter().flatten().enumerate() {
+            *v = lane as u32;
+        }
+    }
+    let mut events = Vec::new();
+    engine.run_in_turn(&mut waves, &group, &memory, u64::MAX, &mut events);
+    engine.invalidate(code.as_ptr() as u64, code.len() as u64);
+    drop(memory);
+    (events, buffer)
+}
+
+#[test]
+fn waves_that_forget_their_registers_store_what_others_do() {
+    let engines: Vec<Box<dyn Engine>> = Jit::new(target())
+        .map(|jit| Box::new(jit) as Box<dyn Engine>)
+        .into_iter()
+        .chain([Box::new(Interp::new(target())) as Box<dyn Engine>])
+        .collect();
+    for engine in &engines {
+        for (lanes, forgets) in [(!0u64, true), (!0, false), (0x5a5a_0000_ffff_8001, true), (0, true)] {
+            let (events, buffer) = run(&**engine, forgets, lanes, 64);
+            assert_eq!(events, [Event::End, Event::End], "{}", engine.name());
+            for (lane, &value) in buffer.iter().enumerate() {
+                let want = lane as u32 + if lanes >> lane & 1 != 0 { 6 } else { 0 };
+                assert_eq!(value, want, "{}: lane {lane} of {lanes:#x}", engine.name());
+            }
+        }
+    }
+}
+
+/// The first wave faults before it stores anything, at its load; the second does not run.
+#[test]
+fn faults_of_waves_that_forget_come_first() {
+    for engine in Jit::new(target()).iter() {
+        let (events, buffer) = run(engine, true, !0, 40);
+        let [Event::Fault(fault)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!((fault.lanes, fault.kind), (!0 << 40, FaultKind::Read { bytes: 4 }));
+        assert_eq!(buffer, (0..64).collect::<Vec<u32>>());
+    }
+}
+
+#[test]
+fn code_is_counted_and_given_back() {
+    for jit in Jit::new(target()).iter() {
+        let before = jit.code_stats().expect("it compiles");
+        let code = assemble(IN_PLACE);
+        let mut buffer = vec![0u32; 64];
+        let memory = Memory::new();
+        // SAFETY: as above.
+        unsafe {
+            memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own");
+            memory.add(buffer.as_mut_ptr() as u64, 256, true).expect("a range of its own");
+        }
+        let mut wave = Wave::new(&target(), Shape { vgprs: 8, agprs: 0 });
+        wave.pc = code.as_ptr() as u64;
+        wave.set_sgpr64(2, buffer.as_mut_ptr() as u64);
+        assert_eq!(jit.run(&mut wave, &GroupShared::new(0), &memory, u64::MAX), Event::End);
+        let after = jit.code_stats().expect("it compiles");
+        // Six instructions, and at least a page.
+        assert_eq!(after.instructions - before.instructions, 6);
+        assert!(after.bytes >= before.bytes + 4096 && after.nanoseconds > 0, "{after:?}");
+        jit.invalidate(code.as_ptr() as u64, code.len() as u64);
+        assert_eq!(jit.code_stats().map(|s| s.bytes), Some(before.bytes));
+    }
+}
