@@ -6,6 +6,9 @@ use std::sync::OnceLock;
 /// Examples on a page; more would not help.
 const MOST: usize = 8;
 
+/// Examples of a modifier, if there are so many.
+const SOME: usize = 4;
+
 /// The mnemonic of a line of assembly, without an encoding's suffix.
 fn mnemonic(line: &str) -> Option<&str> {
     let word = line.split_whitespace().next()?;
@@ -32,11 +35,12 @@ pub(crate) fn examples(name: &str) -> &'static [[String; 2]] {
     all.get(name).map_or(&[], Vec::as_slice)
 }
 
-/// Examples that have one of these modifiers: each spelling once, the first few.
+/// Examples that have one of these modifiers: each spelling once, the first few; where there are hardly any spellings,
+/// with other instructions, too.
 pub(crate) fn using(names: &[&str]) -> Vec<[String; 2]> {
     let has = |word: &str| names.contains(&word.split([':', '(']).next().unwrap_or(word));
-    let mut out: Vec<[String; 2]> = Vec::new();
-    let mut seen: Vec<&str> = Vec::new();
+    let mut found: Vec<(&str, [String; 2])> = Vec::new();
+    let mut others: Vec<(&str, [String; 2])> = Vec::new();
     for line in include_str!("../../asm/tests/instructions/instructions.tsv").lines() {
         let mut columns = line.split('\t');
         let source = columns.next().unwrap_or_default();
@@ -45,12 +49,19 @@ pub(crate) fn using(names: &[&str]) -> Vec<[String; 2]> {
         let Some(used) = source.split([' ', ',']).skip(1).find(|w| has(w) && !is_register(w)) else {
             continue;
         };
-        if !bytes.is_empty() && !seen.contains(&used) && out.len() < MOST {
-            seen.push(used);
-            out.push([source.to_owned(), bytes.join(", ")]);
+        let Some(name) = mnemonic(source).filter(|name| !bytes.is_empty() && *name != "v_nop") else {
+            continue;
+        };
+        let row = [source.to_owned(), bytes.join(", ")];
+        if !found.iter().any(|(spelling, _)| *spelling == used) {
+            found.push((used, row));
+        } else if !others.iter().any(|(other, _)| *other == name) {
+            others.push((name, row));
         }
     }
-    out
+    let missing = SOME.saturating_sub(found.len());
+    let rows = found.into_iter().take(MOST).chain(others.into_iter().take(missing));
+    rows.map(|(_, row)| row).collect()
 }
 
 /// Names that are operands and no modifiers; every other line has them.

@@ -16,9 +16,13 @@ fn modifiers_registers_counters_and_hazards_have_pages() {
         ("dst_unused", "UNUSED_PRESERVE"),
         ("op_sel", "op_sel_hi"),
         ("cbsz", "2^N blocks"),
+        ("abid", "abid:M says which"),
         ("blgp", "lanes 0-31 for all"),
+        ("row_shr:1", "row_shr"),
+        ("neg_lo", "neg_hi"),
         ("exec", "mask of active lanes"),
         ("vmcnt", "up to 63 on GFX9"),
+        ("format", "SNORM (-1 to 1)"),
         ("hazards", "V_DIV_FMAS"),
     ] {
         let text = said(&["explain", name]);
@@ -72,6 +76,38 @@ fn layouts_of_matrices_are_drawn() {
     assert_eq!(&cells[1..5], ["32", "v5", "33", "v5"], "{text}");
     let out = wavemill(&["isa", "explain", "v_mov_b32", "--layout", "A"]);
     assert!(String::from_utf8_lossy(&out.stderr).contains("--layout is for matrix instructions"));
+}
+
+/// Every element of every operand has a place, and no two have the same: m·k of A, k·n of B, m·n of C and D, in each block.
+#[test]
+fn every_operand_of_every_matrix_instruction_has_a_layout() {
+    let list = said(&["list", "--mcpu", "gfx90a"]);
+    let names: Vec<&str> =
+        list.lines().filter_map(|l| l.split(' ').next()).filter(|n| n.starts_with("v_mfma_")).collect();
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        for operand in ["A", "B", "C", "D"] {
+            let text = said(&["explain", name, "--layout", operand]);
+            let number = |after: &str, before: &str| -> usize {
+                let rest = text.split_once(after).unwrap_or_else(|| panic!("{name} {operand}: {text}")).1;
+                rest.split(before).next().and_then(|n| n.trim().parse().ok()).unwrap_or(1)
+            };
+            let (rows, columns) = (number(": ", " rows"), number(" rows, ", " columns"));
+            let blocks = if text.contains(" blocks") { number(" columns, ", " blocks") } else { 1 };
+            let mut places: Vec<(String, String)> = Vec::new();
+            for line in text.lines() {
+                let cells: Vec<&str> = line.split_whitespace().collect();
+                let pairs = cells.get(1..).unwrap_or_default().chunks_exact(2);
+                if pairs.clone().all(|p| p[1].starts_with('v') && p[0].parse::<u32>().is_ok()) {
+                    places.extend(pairs.map(|p| (p[0].to_owned(), p[1].to_owned())));
+                }
+            }
+            assert_eq!(places.len(), rows * columns * blocks, "{name} {operand}: {text}");
+            places.sort();
+            places.dedup();
+            assert_eq!(places.len(), rows * columns * blocks, "{name} {operand}: two have one place");
+        }
+    }
 }
 
 #[test]

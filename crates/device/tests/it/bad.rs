@@ -1,6 +1,8 @@
 //! What cannot be run is refused with one message; what goes wrong is a report.
 
 use super::*;
+use std::sync::atomic::{AtomicU64, Ordering};
+use wavemill_device::Use;
 use wavemill_device::kernarg::Value;
 use wavemill_wave::{Fault, FaultKind};
 
@@ -138,4 +140,32 @@ fn work_groups_larger_than_announced_run() {
     let device = Device::new(Target::new(processor("gfx90a").unwrap()), &Options::default());
     let done = launch(&device, object("gfx90a", &source), &sizes(&[256], &[256])).unwrap();
     assert!(done.fault.is_none());
+}
+
+/// What an address is that a kernel should not have used: the host program's own, or one of memory that was freed.
+#[test]
+fn a_report_says_whose_the_address_is() {
+    static OF_THE_HOST: [u32; 4] = [0; 4];
+    let address = Arc::new(AtomicU64::new(OF_THE_HOST.as_ptr() as u64));
+    let read = Arc::clone(&address);
+    let device = device("gfx90a", 1, move |wave, _, _, _| {
+        let address = read.load(Ordering::Relaxed);
+        Event::Fault(Fault { kind: FaultKind::Read { bytes: 4 }, pc: wave.pc, lanes: 1, address })
+    });
+    let report = || {
+        let done = launch(&device, kernel("gfx90a", ""), &sizes(&[64], &[64])).unwrap();
+        done.fault.unwrap().to_string()
+    };
+    let first = report();
+    assert!(first.contains("memory of the host program that the GPU does not know"), "{first}");
+    report();
+    let buffer = device.memory().allocate(4096, Use::Device, "a buffer").unwrap();
+    address.store(buffer.start() + 8, Ordering::Relaxed);
+    drop(buffer);
+    let third = report();
+    assert!(
+        third.contains("8 bytes into a buffer (device memory, 4096 bytes")
+            && third.contains("freed before dispatch 2"),
+        "{third}"
+    );
 }
