@@ -82,6 +82,78 @@ fn a_package_has_its_library_beside_it() {
     assert_eq!(exec(&command, &cache), (made, String::new()));
 }
 
+/// The action's own script, as GitHub runs it, where an earlier run has built the command: later steps have the command, its
+/// version, the GPU and the library.
+#[test]
+fn the_action_installs_for_later_steps() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let action = std::fs::read_to_string(repository.join("action.yml")).unwrap();
+    let (_, script) = action.split_once("      run: |\n").unwrap();
+    let (command, cache) = copied("action");
+    let root = command.parent().and_then(Path::parent).unwrap();
+    let file = |name: &str| root.join(name);
+    let run = |gpu: &str| {
+        Command::new("bash")
+            .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
+            .env("ROOT", root)
+            .env("SOURCE", &repository)
+            .env("GPU", gpu)
+            .env("GPUS", "2")
+            .env("EVERY_STEP", "true")
+            .env("WAVEMILL_CACHE", &cache)
+            .env("GITHUB_PATH", file("path"))
+            .env("GITHUB_OUTPUT", file("output"))
+            .env("GITHUB_ENV", file("env"))
+            .env_remove("LD_LIBRARY_PATH")
+            .output()
+            .unwrap()
+    };
+    text(&run("mi210"));
+    let read = |name: &str| std::fs::read_to_string(file(name)).unwrap();
+    assert_eq!(read("path").trim(), command.parent().unwrap().to_str().unwrap());
+    assert!(
+        read("output").starts_with(concat!("version=wavemill ", env!("CARGO_PKG_VERSION"))),
+        "{}",
+        read("output")
+    );
+    let variables = read("env");
+    assert!(variables.contains("WAVEMILL_GPU=mi210\nWAVEMILL_GPUS=2\n"), "{variables}");
+    let library = variables.lines().find_map(|l| l.strip_prefix("LD_LIBRARY_PATH=")).unwrap();
+    let first = library.split(':').next().unwrap();
+    assert!(Path::new(first).join("libhsa-runtime64.so.1").exists(), "{variables}");
+    // A GPU that there is not stops the step.
+    let out = run("mi9");
+    let errors = String::from_utf8_lossy(&out.stderr);
+    assert!(!out.status.success() && errors.contains("no GPU `mi9`"), "{errors}");
+    // The repository's workflow uses this action, with inputs that it has.
+    let workflow = std::fs::read_to_string(repository.join(".github/workflows/action.yml")).unwrap();
+    assert!(workflow.contains("uses: ./\n        with: {gpu: mi210, every-step: 'true'}"), "{workflow}");
+    assert!(action.contains("\n  gpu:\n") && action.contains("\n  every-step:\n"), "{action}");
+}
+
+/// What the image's programs find the library by: the last but one line of its build.
+#[test]
+fn the_image_links_to_a_library_that_is_there() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let image = std::fs::read_to_string(repository.join("Dockerfile")).unwrap();
+    let line = image.lines().find_map(|l| l.strip_prefix("RUN ln -s ")).unwrap();
+    let (command, cache) = copied("image");
+    let link = command.with_file_name("link");
+    let line = line.replace("/var/cache/wavemill", cache.to_str().unwrap());
+    let line = line.replace("/usr/local/lib/wavemill", link.to_str().unwrap());
+    let path = format!("{}:{}", command.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let script = format!("ln -s {line}");
+    let out = Command::new("sh")
+        .args(["-ec", &script])
+        .env("PATH", path)
+        .env_remove("LD_LIBRARY_PATH")
+        .output()
+        .unwrap();
+    text(&out);
+    assert!(link.join("libhsa-runtime64.so.1").exists(), "{script}");
+    assert!(image.contains("ENV LD_LIBRARY_PATH=/usr/local/lib/wavemill"), "{image}");
+}
+
 #[test]
 fn programs_find_the_library_where_cargo_builds_it() {
     let directory = Path::new(env!("CARGO_BIN_EXE_wavemill")).parent().unwrap();
