@@ -205,6 +205,7 @@ files! {
         arithmetic, exec,
     }
     valu {
-        class, dot2_flush, dot2_keep, exec, halves, mad_mix_flush, minmax, mix, modifiers, nan_to_int, special,
+        class, division, division_toward_zero, dot2_flush, dot2_keep, exec, fract_down, halves, mad_mix_flush, minmax, mix,
+        modifiers, nan_to_int, norm_denormals, norm_flushed, special,
     }
 }
