@@ -5,7 +5,7 @@ use wavemill_device::json::quoted;
 
 /// Where in the code something is.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct CodeLocation {
     /// Address of the instruction.
     pub pc: u64,
     /// Function and offset.
@@ -16,7 +16,7 @@ pub struct Place {
     pub instruction: String,
 }
 
-impl Place {
+impl CodeLocation {
     /// `file:line`, or the address.
     pub fn shown(&self) -> String {
         match (&self.source, &self.function) {
@@ -85,11 +85,11 @@ pub struct Report {
     /// One sentence.
     pub message: String,
     /// Where.
-    pub place: Place,
+    pub place: CodeLocation,
     /// Instructions around it, with their addresses.
     pub listing: Vec<(u64, String)>,
     /// The other access or instruction: what it is, and where.
-    pub other: Option<(String, Place)>,
+    pub other: Option<(String, CodeLocation)>,
     /// The first wave that did it: work-group and number in it.
     pub wave: Option<([u32; 3], u32)>,
     /// Lanes that did it there, a bit each; none of what a wave does as a whole.
@@ -111,7 +111,7 @@ impl Report {
     pub fn text(&self, source: &dyn Fn(&str, u32) -> Option<String>) -> String {
         let three = |n: [u32; 3]| n.map(|n| n.to_string()).join(",");
         let mut out = format!("{}: {}: {} [{}]\n", self.place.shown(), self.check, self.message, self.kind);
-        let line = |out: &mut String, place: &Place| {
+        let line = |out: &mut String, place: &CodeLocation| {
             let Some((file, line)) = &place.source else { return };
             if let Some(text) = source(file, *line) {
                 let _ = writeln!(out, "  {line:>8} | {}", text.trim_end());

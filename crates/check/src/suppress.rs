@@ -82,11 +82,11 @@ fn matches(pattern: &str, text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Place;
+    use crate::report::CodeLocation;
 
     fn report() -> Report {
         let source = Some(("my kernels/a.s".to_owned(), 7));
-        let place = Place { source, ..Place::default() };
+        let place = CodeLocation { source, ..CodeLocation::default() };
         Report {
             check: "mem".into(),
             kind: "read-outside".into(),

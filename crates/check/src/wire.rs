@@ -1,6 +1,6 @@
 //! Reports on their way from one process to another: a line each, fields behind tabs.
 
-use crate::report::{Place, Report};
+use crate::report::{CodeLocation, Report};
 
 /// A field: no tabs, no line ends.
 fn escape(text: &str) -> String {
@@ -23,7 +23,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-fn put_place(place: &Place, out: &mut Vec<String>) {
+fn put_place(place: &CodeLocation, out: &mut Vec<String>) {
     let (function, offset) = place.function.clone().unwrap_or_default();
     let (file, line) = place.source.clone().unwrap_or_default();
     out.extend([
@@ -81,12 +81,12 @@ impl Fields<'_> {
         self.0.next()?.split_whitespace().map(|n| n.parse().ok()).collect()
     }
 
-    fn place(&mut self) -> Option<Place> {
+    fn place(&mut self) -> Option<CodeLocation> {
         let pc = self.number()?;
         let function = (self.text()?, self.number()?);
         let source = (self.text()?, self.number()?);
         let instruction = self.text()?;
-        Some(Place {
+        Some(CodeLocation {
             pc,
             function: Some(function).filter(|f| !f.0.is_empty()),
             source: Some(source).filter(|s| !s.0.is_empty()),
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn reports_come_back_as_they_were() {
-        let place = |line| Place {
+        let place = |line| CodeLocation {
             pc: 0x1234,
             function: Some(("k".into(), 16)),
             source: Some(("dir\twith\\odd\nname.s".into(), line)),
@@ -157,7 +157,7 @@ mod tests {
             count: 12,
             fault: true,
         };
-        let bare = Report { place: Place { pc: 1, ..Place::default() }, ..Report::default() };
+        let bare = Report { place: CodeLocation { pc: 1, ..CodeLocation::default() }, ..Report::default() };
         for report in [whole, bare] {
             assert_eq!(parse(&line(&report)), Some(report));
         }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use wavemill_asm::disasm::Disassembler;
 use wavemill_check::finding::counts;
-use wavemill_check::report::{Format, Place, Report};
+use wavemill_check::report::{CodeLocation, Format, Report};
 use wavemill_check::suppress;
 use wavemill_check::{Finding, Mend, Program, Unknown, lint};
 use wavemill_isa::Target;
@@ -85,7 +85,7 @@ impl Checked {
     /// A finding as all checks report it.
     fn report(&self, finding: &Finding) -> Report {
         let entry = self.program.entries.first().map_or(0, |e| self.program.steps[*e].at);
-        let place = |pc: u64| Place {
+        let place = |pc: u64| CodeLocation {
             pc,
             function: pc.checked_sub(entry).map(|offset| (self.name.clone(), offset)),
             source: self.place(pc).cloned(),

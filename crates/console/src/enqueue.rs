@@ -212,7 +212,7 @@ impl DeviceQueue {
 
 /// A slot, or an event, of one of the queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
+struct SlotId {
     queue: usize,
     at: u64,
 }
@@ -230,7 +230,7 @@ pub struct Children {
     queues: Vec<Arc<DeviceQueue>>,
     /// Addresses of kernels by their numbers, for code that enqueues by number.
     _table: Option<Region>,
-    running: Mutex<Option<Place>>,
+    running: Mutex<Option<SlotId>>,
     began: Instant,
     narrow: bool,
 }
@@ -268,7 +268,7 @@ impl Children {
         }
     }
 
-    fn find(&self, device: &Device) -> Result<Option<Place>, String> {
+    fn find(&self, device: &Device) -> Result<Option<SlotId>, String> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = running.take() {
             self.queues[place.queue].set32(place.at + slot::STATE, state::DONE);
@@ -311,9 +311,9 @@ impl Children {
     }
 
     /// Slots in some state.
-    fn places(&self, wanted: impl Fn(u32) -> bool) -> Vec<Place> {
+    fn places(&self, wanted: impl Fn(u32) -> bool) -> Vec<SlotId> {
         let all = self.queues.iter().enumerate();
-        let all = all.flat_map(|(queue, q)| q.filled().into_iter().map(move |at| Place { queue, at }));
+        let all = all.flat_map(|(queue, q)| q.filled().into_iter().map(move |at| SlotId { queue, at }));
         all.filter(|p| wanted(self.queues[p.queue].u32(p.at + slot::STATE))).collect()
     }
 
@@ -339,7 +339,7 @@ impl Children {
     }
 
     /// Whether a marker is reached: by its list, or else by all commands before it.
-    fn marker(&self, place: Place) -> Result<bool, String> {
+    fn marker(&self, place: SlotId) -> Result<bool, String> {
         let queue = &self.queues[place.queue];
         if queue.u32(place.at + slot::WAITS) == 0 {
             let first = queue.filled().into_iter().map(|at| queue.u32(at + slot::COMMAND)).min();
@@ -358,14 +358,14 @@ impl Children {
     }
 
     /// A slot's kernel starts: what it waited for is no longer needed.
-    fn begin(&self, place: Place) -> Result<(), String> {
+    fn begin(&self, place: SlotId) -> Result<(), String> {
         self.queues[place.queue].set32(place.at + slot::STATE, state::BUSY);
         self.stamp(place, event::START)?;
         self.release_waits(place)
     }
 
     /// A slot's kernel and all that it enqueued are over.
-    fn end(&self, place: Place, device: &Device) -> Result<(), String> {
+    fn end(&self, place: SlotId, device: &Device) -> Result<(), String> {
         self.stamp(place, event::COMPLETE)?;
         if let Some(event) = self.event(place)? {
             let queue = &self.queues[event.queue];
@@ -398,7 +398,7 @@ impl Children {
     }
 
     /// Notes the time in a slot's event.
-    fn stamp(&self, place: Place, which: u64) -> Result<(), String> {
+    fn stamp(&self, place: SlotId, which: u64) -> Result<(), String> {
         if let Some(event) = self.event(place)? {
             let now = self.began.elapsed().as_nanos() as u64;
             self.queues[event.queue].set64(event.at + which, now);
@@ -407,29 +407,30 @@ impl Children {
     }
 
     /// The event of a slot, if somebody wants one.
-    fn event(&self, place: Place) -> Result<Option<Place>, String> {
+    fn event(&self, place: SlotId) -> Result<Option<SlotId>, String> {
         match self.queues[place.queue].u64(place.at + slot::EVENT) {
             0 => Ok(None),
             address => self.event_at(address).map(Some),
         }
     }
 
-    fn event_at(&self, address: u64) -> Result<Place, String> {
+    fn event_at(&self, address: u64) -> Result<SlotId, String> {
         let find = |q: &DeviceQueue| q.element(address, q.layout.events, MAX_EVENTS, event::BYTES);
-        let found = self.queues.iter().enumerate().find_map(|(queue, q)| Some(Place { queue, at: find(q)? }));
+        let found =
+            self.queues.iter().enumerate().find_map(|(queue, q)| Some(SlotId { queue, at: find(q)? }));
         found.ok_or_else(|| {
             format!("an enqueued kernel has an event at {address:#x}, where its queues have none")
         })
     }
 
     /// The slot at an address, that of the kernel which the host runs included.
-    fn slot(&self, address: u64) -> Option<Place> {
+    fn slot(&self, address: u64) -> Option<SlotId> {
         let find = |q: &DeviceQueue| q.element(address, header::BYTES, q.layout.slots + 1, slot::BYTES);
-        self.queues.iter().enumerate().find_map(|(queue, q)| Some(Place { queue, at: find(q)? }))
+        self.queues.iter().enumerate().find_map(|(queue, q)| Some(SlotId { queue, at: find(q)? }))
     }
 
     /// The events that a slot waits for.
-    fn wait_list(&self, place: Place) -> Result<Vec<Place>, String> {
+    fn wait_list(&self, place: SlotId) -> Result<Vec<SlotId>, String> {
         let queue = &self.queues[place.queue];
         let count = u64::from(queue.u32(place.at + slot::WAITS));
         if count == 0 {
@@ -450,7 +451,7 @@ impl Children {
         (0..count).map(|i| self.event_at(queue.u64(list + 8 * i))).collect()
     }
 
-    fn waits(&self, place: Place) -> Result<Waits, String> {
+    fn waits(&self, place: SlotId) -> Result<Waits, String> {
         for event in self.wait_list(place)? {
             match self.queues[event.queue].u32(event.at + event::STATE) {
                 CL_COMPLETE => {}
@@ -461,13 +462,13 @@ impl Children {
         Ok(Waits::Over)
     }
 
-    fn release_waits(&self, place: Place) -> Result<(), String> {
+    fn release_waits(&self, place: SlotId) -> Result<(), String> {
         self.wait_list(place)?.into_iter().for_each(|event| self.release(event));
         Ok(())
     }
 
     /// One reference to an event less.
-    fn release(&self, event: Place) {
+    fn release(&self, event: SlotId) {
         let queue = &self.queues[event.queue];
         let left = queue.u32(event.at + event::REFERENCES).saturating_sub(1);
         queue.set32(event.at + event::REFERENCES, left);
@@ -477,7 +478,7 @@ impl Children {
     }
 
     /// Fills in what hosts give each kernel. The library only hands on what the enqueuing kernel was given itself.
-    fn complete_arguments(&self, place: Place, device: &Device, hidden: &Hidden) {
+    fn complete_arguments(&self, place: SlotId, device: &Device, hidden: &Hidden) {
         let queue = &self.queues[place.queue];
         let number = (place.at - header::BYTES) / slot::BYTES;
         let arguments = queue.layout.arguments_of(number);

@@ -134,10 +134,10 @@ impl Report {
 }
 
 /// A source file and a line.
-type Place = (String, u32);
+type SourceLine = (String, u32);
 
 /// Where the instruction at an address is from, or else what is before it in its function.
-fn source(object: &Loaded, pc: u64) -> (Option<Place>, Option<Place>) {
+fn source(object: &Loaded, pc: u64) -> (Option<SourceLine>, Option<SourceLine>) {
     let at = |address: u64| address.wrapping_sub(object.bias);
     let found = lines::find(&object.file, at(pc));
     let near = found.is_none().then(|| object.function_at(pc)).flatten();

@@ -67,7 +67,7 @@ impl Scratch {
 /// Where a wave runs. Work-groups go to the shader engines in turn, and there to the compute units in turn (what AMD says of
 /// GCN's launches, legacy-rocm-build #1456; any order is allowed); a work-group's waves go to the SIMDs in turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Place {
+struct HardwareSlot {
     engine: u32,
     unit: u32,
     simd: u32,
@@ -77,19 +77,19 @@ struct Place {
     group: u32,
 }
 
-impl Place {
+impl HardwareSlot {
     /// Of wave number `index` of the work-group in a slot, of `waves` waves each.
-    fn of((engines, units): (u32, u32), slot: u32, index: u32, waves: u32) -> Place {
+    fn of((engines, units): (u32, u32), slot: u32, index: u32, waves: u32) -> HardwareSlot {
         let (engines, units) = (engines.max(1), units.max(1));
         let group = slot / engines / units;
         let (engine, unit) = (slot % engines, slot / engines % units);
-        Place { engine, unit, simd: 0, wave: 0, group }.of_wave(index, waves)
+        HardwareSlot { engine, unit, simd: 0, wave: 0, group }.of_wave(index, waves)
     }
 
     /// Of another wave of the work-group.
-    fn of_wave(self, index: u32, waves: u32) -> Place {
+    fn of_wave(self, index: u32, waves: u32) -> HardwareSlot {
         let number = self.group * waves + index;
-        Place { simd: number % SIMDS_PER_CU, wave: number / SIMDS_PER_CU, ..self }
+        HardwareSlot { simd: number % SIMDS_PER_CU, wave: number / SIMDS_PER_CU, ..self }
     }
 
     /// HW_ID: wave 3:0, SIMD 5:4, pipe 7:6, CU 11:8, SE from 13 on, work-group 19:16, VMID 23:20, queue 26:24, ME 31:30 (manual
@@ -265,7 +265,7 @@ impl Plan {
         let setup = &self.kernel.setup;
         let count = waves.len() as u32;
         let items = size[0] * size[1] * size[2];
-        let first = Place::of(self.units, slot, 0, self.waves);
+        let first = HardwareSlot::of(self.units, slot, 0, self.waves);
         let scratch = u64::from(slot) * u64::from(self.waves);
         let before = if self.ordered { self.waves_before(id) } else { 0 };
         for (index, wave) in (0..count).zip(waves) {
@@ -379,7 +379,7 @@ mod tests {
     /// (legacy-rocm-build #1456); an MI210 has 8 engines with 13 compute units each.
     #[test]
     fn hardware_ids_follow_the_launch_order() {
-        let place = |slot, index| Place::of((8, 13), slot, index, 2);
+        let place = |slot, index| HardwareSlot::of((8, 13), slot, index, 2);
         let field = |slot, index, low: u32, bits: u32| {
             place(slot, index).hw_id(0x15, Level::Gfx90a) >> low & ((1 << bits) - 1)
         };

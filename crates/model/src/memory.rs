@@ -9,7 +9,7 @@
 use crate::access::{Access, Action, BYTES, DATA, Family, RESULT, SCALAR, changed};
 use crate::compare::{Bench, Difference, Report};
 use crate::matrix::words;
-use crate::places::{Place, Plan};
+use crate::places::{Location, Plan};
 use wavemill_isa::row::{Enc, Form};
 use wavemill_isa::{Level, ROWS};
 use wavemill_testing::Random;
@@ -52,7 +52,7 @@ struct Setting {
 fn perform(
     access: &Access,
     image: &mut Image,
-    places: &[Place],
+    places: &[Location],
     data: &[u32],
     out: &mut [u32],
     setting: Setting,

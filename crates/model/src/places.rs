@@ -6,7 +6,7 @@ use wavemill_isa::Level;
 use wavemill_testing::Random;
 
 /// An offset in memory or LDS; none is out of range.
-pub(crate) type Place = Option<usize>;
+pub(crate) type Location = Option<usize>;
 
 /// Where a lane's own place begins, in steps of this.
 const SLOT: usize = 32;
@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     /// v0 and v1.
     pub vgprs: [[u32; 64]; 2],
     /// Of each lane, dword by dword (a scalar instruction: one list).
-    pub places: Vec<Vec<Place>>,
+    pub places: Vec<Vec<Location>>,
     /// Results are written, so many dwords.
     pub returns: bool,
     /// Results may be asked for.
@@ -72,7 +72,7 @@ fn spots(r: &mut Random, access: &Access, level: Level) -> Vec<usize> {
 }
 
 /// The dwords of a place, or the place alone when it is smaller or changed as a whole.
-fn dwords(access: &Access, at: usize) -> Vec<Place> {
+fn dwords(access: &Access, at: usize) -> Vec<Location> {
     match access.is_atomic() {
         true => vec![Some(at)],
         false => (0..access.bytes().div_ceil(4)).map(|i| Some(at + 4 * i)).collect(),

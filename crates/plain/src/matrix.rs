@@ -3,7 +3,7 @@
 use wavemill_isa::encoding::bits;
 use wavemill_sem::bus::Bus;
 use wavemill_sem::inst::Inst;
-use wavemill_sem::mfma::{self, Element, Place, Shape, Sum};
+use wavemill_sem::mfma::{self, Element, ElementPosition, Shape, Sum};
 use wavemill_sem::operand::Src;
 use wavemill_sem::scalar::{S32, S64};
 use wavemill_sem::state::State;
@@ -19,7 +19,7 @@ fn word(src: Src, register: u32, lane: u32, run: &mut Running<'_>) -> u32 {
 }
 
 /// Two dwords of an operand.
-fn long(src: Src, place: Place, run: &mut Running<'_>) -> u64 {
+fn long(src: Src, place: ElementPosition, run: &mut Running<'_>) -> u64 {
     let low = word(src, place.register, place.lane, run) as u64;
     low | (word(src, place.register + 1, place.lane, run) as u64) << 32
 }

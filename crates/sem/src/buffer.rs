@@ -34,7 +34,7 @@ pub struct Buffer<W: Word> {
 
 /// Where a lane's access goes, before the buffer has its say.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<W: Word> {
+pub struct BufferOperands<W: Word> {
     /// Record, from the index VGPR.
     pub index: W,
     /// Byte in it: the sum of the instruction's offset and the offset VGPR. The address has 32 bits of it, but a sum
@@ -48,12 +48,12 @@ pub struct Place<W: Word> {
     pub lane: W,
 }
 
-impl<W: Word> Place<W> {
+impl<W: Word> BufferOperands<W> {
     /// So many bytes on.
     #[inline(always)]
     #[must_use]
-    pub fn plus(self, bytes: u32) -> Place<W> {
-        Place { offset: self.offset + W::Long::splat(bytes as u64), ..self }
+    pub fn plus(self, bytes: u32) -> BufferOperands<W> {
+        BufferOperands { offset: self.offset + W::Long::splat(bytes as u64), ..self }
     }
 }
 
@@ -99,7 +99,7 @@ impl<W: Word> Buffer<W> {
     /// Hawaii, Mesa f001515c875). Before GFX9 an index does not make a structured buffer: GFX8 checks the index of swizzled
     /// ones, GFX6 and GFX7 of all that have a stride, and there the offset must be inside the record.
     #[inline(always)]
-    pub fn in_range(&self, place: Place<W>, bytes: u32) -> W::Mask {
+    pub fn in_range(&self, place: BufferOperands<W>, bytes: u32) -> W::Mask {
         let (all, none) = (W::Mask::ones(), W::Mask::zeros());
         let gfx9 = self.level.is_gfx9();
         let private = if place.indexed { none } else { self.add_tid };
@@ -124,7 +124,7 @@ impl<W: Word> Buffer<W> {
 
     /// The address of the byte at a place (manual 9.1.5.2).
     #[inline(always)]
-    pub fn address(&self, place: Place<W>) -> W::Long {
+    pub fn address(&self, place: BufferOperands<W>) -> W::Long {
         let index = place.index + W::select(self.add_tid, place.lane, w(0));
         let offset = place.offset.lo();
         let (span, element) = (self.index_stride, self.element);

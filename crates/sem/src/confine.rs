@@ -57,23 +57,23 @@ fn lost_vector(out: &Inst, allocation: Allocation) -> bool {
 }
 
 /// Where a number of scalar registers leads.
-enum Place {
+enum ScalarTarget {
     Inside,
     /// VCC, by another name.
     Vcc(u32),
     Outside,
 }
 
-fn place(code: u32, dwords: u32, allocation: Allocation, level: Level) -> Place {
+fn place(code: u32, dwords: u32, allocation: Allocation, level: Level) -> ScalarTarget {
     let (count, named) = (allocation.named_sgprs(level) as u32, named_sgprs(level) as u32);
     if code >= named || count >= named {
-        return Place::Inside; // a special register, or a wave that has them all
+        return ScalarTarget::Inside; // a special register, or a wave that has them all
     }
     let vcc = count.saturating_sub(2);
     if !level.is_gfx9() && code >= vcc && code + dwords <= count {
-        return Place::Vcc(regs::VCC + code - vcc);
+        return ScalarTarget::Vcc(regs::VCC + code - vcc);
     }
-    if code + dwords <= count { Place::Inside } else { Place::Outside }
+    if code + dwords <= count { ScalarTarget::Inside } else { ScalarTarget::Outside }
 }
 
 /// Rewrites an instruction's scalar operands.
@@ -97,14 +97,14 @@ pub(crate) fn confine(inst: &mut wavemill_isa::Inst, allocation: Allocation, lev
         }
         match place(code, o.ty.dwords().into(), allocation, level) {
             // Relative moves count from the register's own number.
-            Place::Inside => {}
-            Place::Vcc(_) if moved => {}
-            Place::Vcc(vcc) => inst.put(field, vcc / scale),
-            Place::Outside if written => {
+            ScalarTarget::Inside => {}
+            ScalarTarget::Vcc(_) if moved => {}
+            ScalarTarget::Vcc(vcc) => inst.put(field, vcc / scale),
+            ScalarTarget::Outside if written => {
                 results.lost = true;
                 results.skip |= o.role == Role::Sdata;
             }
-            Place::Outside => inst.put(field, 0),
+            ScalarTarget::Outside => inst.put(field, 0),
         }
     }
     results

@@ -49,7 +49,7 @@ pub struct Shape {
 
 /// Where an element lies: register (from the operand's first), lane, and lowest bit in the register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct ElementPosition {
     /// Register.
     pub register: u32,
     /// Lane.
@@ -69,15 +69,15 @@ impl Shape {
     }
 
     /// Where A's element (i, k) of a block lies; B's element (k, j) lies at the same place with j for i.
-    pub const fn a(&self, i: u32, k: u32, block: u32) -> Place {
+    pub const fn a(&self, i: u32, k: u32, block: u32) -> ElementPosition {
         let per = self.per_lane();
         let lane = i + self.m * block + self.m * self.blocks * (k / per);
         let bit = k % per * self.element.bits();
-        Place { register: bit / 32, lane, bit: bit % 32 }
+        ElementPosition { register: bit / 32, lane, bit: bit % 32 }
     }
 
     /// Where C's and D's element (i, j) of a block lies; for f64 the first of two registers.
-    pub const fn d(&self, i: u32, j: u32, block: u32) -> Place {
+    pub const fn d(&self, i: u32, j: u32, block: u32) -> ElementPosition {
         let (register, lane) = match (self.element, self.m) {
             (Element::F64, 16) => (2 * (i / 4), 16 * (i % 4) + j),
             (Element::F64, _) => (0, 16 * i + 4 * block + j),
@@ -85,7 +85,7 @@ impl Shape {
             (_, 16) => (4 * block + i % 4, 16 * (i / 4) + j),
             _ => (i, 4 * block + j),
         };
-        Place { register, lane, bit: 0 }
+        ElementPosition { register, lane, bit: 0 }
     }
 
     /// The block of A that a block multiplies: CBSZ makes groups of 2^CBSZ blocks share block ABID of the group.

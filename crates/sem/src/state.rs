@@ -112,7 +112,7 @@ pub trait State {
     fn enter_trap(&mut self, cause: Cause);
     /// What must happen before the next instruction because of STATUS and TRAPSTS: enters the trap handler if it must,
     /// and says whether the wave is halted.
-    fn attend(&mut self) -> bool;
+    fn service_requests(&mut self) -> bool;
     /// Counts a performance level up or down.
     fn count_level(&mut self, level: usize, up: bool);
     /// What S_MEMTIME reads.

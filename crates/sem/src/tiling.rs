@@ -167,7 +167,7 @@ impl Tiling {
 
 /// A level of a slice in an image: where it is among the blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct LevelPosition {
     /// Blocks from row to row.
     pub across: u32,
     /// Rows of a slice.
@@ -189,13 +189,25 @@ impl Tiling {
 
     /// The place of a level of an image of so many elements. The pitch is what the resource says, none to take what the
     /// size gives: elements from row to row, or, of several levels that are in a column, the elements in one.
-    pub fn place(self, block: &Block, size: [u32; 2], pitch: Option<u32>, levels: u32, level: u32) -> Place {
+    pub fn place(
+        self,
+        block: &Block,
+        size: [u32; 2],
+        pitch: Option<u32>,
+        levels: u32,
+        level: u32,
+    ) -> LevelPosition {
         let edges = [block.width, block.height];
         let mut blocks = [size[0].div_ceil(edges[0]), size[1].div_ceil(edges[1])];
         let mut all = blocks;
         let pitch = |axis: usize| pitch.map(|p| p.div_ceil(edges[axis]));
         if levels <= 1 {
-            return Place { across: pitch(0).unwrap_or(all[0]), down: all[1], first: [0, 0], offset: 0 };
+            return LevelPosition {
+                across: pitch(0).unwrap_or(all[0]),
+                down: all[1],
+                first: [0, 0],
+                offset: 0,
+            };
         }
         let tail = |level: u32| {
             // Blocks of 4 KiB begin in the middle of the table.
@@ -204,7 +216,7 @@ impl Tiling {
         };
         // What has half a block's width is in the tail.
         if size[0] <= edges[0] / 2 && size[1] <= edges[1] {
-            return Place {
+            return LevelPosition {
                 across: all[0],
                 down: pitch(1).unwrap_or(all[1]),
                 first: [0, 0],
@@ -235,6 +247,6 @@ impl Tiling {
         let half = all[minor].div_ceil(2);
         all[minor] += if half == 1 && end > 2 { 2 } else { half };
         all[minor] = pitch(minor).unwrap_or(all[minor]);
-        Place { across: all[0], down: all[1], first, offset }
+        LevelPosition { across: all[0], down: all[1], first, offset }
     }
 }

@@ -110,8 +110,8 @@ impl State for Running<'_> {
     fn enter_trap(&mut self, cause: Cause) {
         self.wave.enter_trap(cause);
     }
-    fn attend(&mut self) -> bool {
-        self.wave.attend()
+    fn service_requests(&mut self) -> bool {
+        self.wave.service_requests()
     }
     fn count_level(&mut self, level: usize, up: bool) {
         let level = &mut self.wave.perf_levels[level & 15];

@@ -269,7 +269,7 @@ impl Wave {
                 observer.barrier_released(self);
             }
         }
-        self.attend().then_some(Event::Halt)
+        self.service_requests().then_some(Event::Halt)
     }
 
     /// An engine has run the wave until this.

@@ -73,7 +73,7 @@ impl Wave {
 
     /// What the wave must do before its next instruction: enter its handler because the host, or SAVECTX, asked for it,
     /// or halt: then it says so. Both are ignored in the handler.
-    pub(crate) fn attend(&mut self) -> bool {
+    pub(crate) fn service_requests(&mut self) -> bool {
         const ASKED: u32 = status::TRAP | status::HALT;
         if self.status & ASKED == 0 && self.trapsts & trapsts::SAVECTX == 0 || self.privileged() {
             return false;

@@ -5,7 +5,7 @@ use super::expr::SectionId;
 use super::{Assembler, Fixup, What};
 use crate::source::Diag;
 use wavemill_object::catalyst::write::{
-    Binary, Extra, ISA_METADATA, Kernel, Place, Relocation, Target, default_acl_version, stub,
+    Binary, Extra, ISA_METADATA, Kernel, LoadedSection, Relocation, Target, default_acl_version, stub,
 };
 use wavemill_object::kernel_code::{self, KernelCode};
 
@@ -22,14 +22,14 @@ impl Assembler<'_> {
         ty: u32,
     ) -> Result<(), String> {
         let target = match self.sections[to].what {
-            What::Constants => Place::Constants,
-            What::Data => Place::Data,
-            What::Bss => Place::Bss,
+            What::Constants => LoadedSection::Constants,
+            What::Data => LoadedSection::Data,
+            What::Bss => LoadedSection::Bss,
             _ => return Err("only global data has an address that code can ask for".into()),
         };
         let place = match self.sections[fixup.section].what {
-            What::Code(_) => Place::Text,
-            What::Constants => Place::Constants,
+            What::Code(_) => LoadedSection::Text,
+            What::Constants => LoadedSection::Constants,
             _ => return Err("addresses can be in code and in read-only data only".into()),
         };
         let bytes = &mut self.sections[fixup.section].bytes[fixup.offset..];

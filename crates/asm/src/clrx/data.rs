@@ -3,7 +3,7 @@
 use super::expr::{Expr, SectionId, Value, float};
 use super::macros::REPETITIONS;
 use super::text::Cursor;
-use super::{Assembler, Fixup, MAX_SECTION, Patch, Res, What, Wrong, wrong};
+use super::{Assembler, ExprError, Fixup, MAX_SECTION, Patch, Res, What, wrong};
 use crate::parser::files;
 use crate::source::{Diag, Origin};
 
@@ -214,7 +214,8 @@ impl Assembler<'_> {
                 Some((text, _, len)) => {
                     let value: Option<f64> = text.parse().ok();
                     c.skip(len);
-                    value.ok_or_else(|| Wrong { at, message: "this is no floating-point number".into() })?
+                    value
+                        .ok_or_else(|| ExprError { at, message: "this is no floating-point number".into() })?
                 }
                 None => self.number(c)? as f64,
             };

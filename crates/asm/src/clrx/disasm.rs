@@ -13,15 +13,18 @@ use std::fmt::Write as _;
 use wavemill_isa::{Decoder, Enc, Inst, Role, Target};
 use wavemill_object::catalyst::device::{Device, FIRST_INNER};
 use wavemill_object::catalyst::metadata::Record;
-use wavemill_object::catalyst::write::{ISA_METADATA, Place, default_acl_version, stub};
+use wavemill_object::catalyst::write::{ISA_METADATA, LoadedSection, default_acl_version, stub};
 use wavemill_object::catalyst::{Container, Layout, STUB_BYTES, Width};
 use wavemill_object::elf::{R_V1_32_HIGH, R_V1_32_LOW, R_V1_INIT_SAMPLER, SHT_NOBITS};
 use wavemill_object::kernel_code::{self, KernelCode};
 use wavemill_object::read::{Error, File, Kernel, KernelForm, Relocation};
 
 /// Labels at the start of data.
-const DATA_LABELS: [(Place, &str); 3] =
-    [(Place::Constants, ".gdata"), (Place::Data, ".rwdata0"), (Place::Bss, ".bssdata0")];
+const DATA_LABELS: [(LoadedSection, &str); 3] = [
+    (LoadedSection::Constants, ".gdata"),
+    (LoadedSection::Data, ".rwdata0"),
+    (LoadedSection::Bss, ".bssdata0"),
+];
 
 /// A relocation of code as an expression, by byte of the text.
 type Relocated = BTreeMap<u64, String>;
@@ -116,7 +119,7 @@ impl<'f, 'a> Writer<'f, 'a> {
                 );
                 continue;
             }
-            let directive = if place == Place::Data { ".rwdata" } else { ".globaldata" };
+            let directive = if place == LoadedSection::Data { ".rwdata" } else { ".globaldata" };
             let _ = writeln!(self.out, "{directive}\n{label}:");
             dump(section.data, "    ", &mut self.out);
         }
@@ -130,7 +133,7 @@ impl<'f, 'a> Writer<'f, 'a> {
             let _ = writeln!(self.out, ".samplerinit");
             dump(samplers.data, "    ", &mut self.out);
         }
-        for r in self.relocations_of(Place::Constants)? {
+        for r in self.relocations_of(LoadedSection::Constants)? {
             if r.ty == R_V1_INIT_SAMPLER
                 && let Some(symbol) = self.file.symbols.get(r.symbol as usize)
             {
@@ -140,7 +143,7 @@ impl<'f, 'a> Writer<'f, 'a> {
         Ok(())
     }
 
-    fn relocations_of(&self, place: Place) -> Result<Vec<Relocation>, Error> {
+    fn relocations_of(&self, place: LoadedSection) -> Result<Vec<Relocation>, Error> {
         let number = self.file.sections.iter().position(|s| s.name == place.name());
         number.map_or(Ok(Vec::new()), |n| self.file.relocations(n as u32))
     }
@@ -148,7 +151,7 @@ impl<'f, 'a> Writer<'f, 'a> {
     /// The relocations of code as expressions.
     fn relocations(&self) -> Result<Relocated, Error> {
         let mut all = Relocated::new();
-        for r in self.relocations_of(Place::Text)? {
+        for r in self.relocations_of(LoadedSection::Text)? {
             let symbol = self.file.symbols.get(r.symbol as usize);
             let home = symbol.and_then(|s| self.file.sections.get(s.section as usize)).map_or("", |s| s.name);
             let label = DATA_LABELS.iter().find(|l| l.0.name() == home);

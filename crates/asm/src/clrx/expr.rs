@@ -123,13 +123,13 @@ const MAX_DEPTH: u32 = 200;
 
 /// Why an expression is none, and at which byte of the statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Wrong {
+pub(super) struct ExprError {
     pub at: usize,
     pub message: String,
 }
 
-pub(super) fn wrong<T>(at: usize, message: impl Into<String>) -> Result<T, Wrong> {
-    Err(Wrong { at, message: message.into() })
+pub(super) fn wrong<T>(at: usize, message: impl Into<String>) -> Result<T, ExprError> {
+    Err(ExprError { at, message: message.into() })
 }
 
 /// What names mean while an expression is read.
@@ -141,12 +141,12 @@ pub(super) struct Context<'c> {
 
 impl Context<'_> {
     /// Reads an expression.
-    pub fn parse(&self, c: &mut Cursor<'_>) -> Result<Expr, Wrong> {
+    pub fn parse(&self, c: &mut Cursor<'_>) -> Result<Expr, ExprError> {
         self.choice(c, 0)
     }
 
     /// Reads an expression whose value must be known by now.
-    pub fn number(&self, c: &mut Cursor<'_>) -> Result<i64, Wrong> {
+    pub fn number(&self, c: &mut Cursor<'_>) -> Result<i64, ExprError> {
         let at = c.at;
         match self.parse(c)? {
             Expr::Known(Value::Number(n)) => Ok(n),
@@ -155,7 +155,7 @@ impl Context<'_> {
         }
     }
 
-    fn choice(&self, c: &mut Cursor<'_>, depth: u32) -> Result<Expr, Wrong> {
+    fn choice(&self, c: &mut Cursor<'_>, depth: u32) -> Result<Expr, ExprError> {
         if depth > MAX_DEPTH {
             return wrong(c.at, "the expression is nested too deeply");
         }
@@ -175,7 +175,7 @@ impl Context<'_> {
         })
     }
 
-    fn binary(&self, c: &mut Cursor<'_>, least: u8, depth: u32) -> Result<Expr, Wrong> {
+    fn binary(&self, c: &mut Cursor<'_>, least: u8, depth: u32) -> Result<Expr, ExprError> {
         let mut left = self.unary(c, depth)?;
         loop {
             let rest = c.rest();
@@ -186,14 +186,14 @@ impl Context<'_> {
             let right = self.binary(c, tightness + 1, depth + 1)?;
             left = match (&left, &right) {
                 (Expr::Known(a), Expr::Known(b)) => {
-                    Expr::Known(apply(op, *a, *b).map_err(|message| Wrong { at, message })?)
+                    Expr::Known(apply(op, *a, *b).map_err(|message| ExprError { at, message })?)
                 }
                 _ => Expr::Binary(op, Box::new((left, right))),
             };
         }
     }
 
-    fn unary(&self, c: &mut Cursor<'_>, depth: u32) -> Result<Expr, Wrong> {
+    fn unary(&self, c: &mut Cursor<'_>, depth: u32) -> Result<Expr, ExprError> {
         if depth > MAX_DEPTH {
             return wrong(c.at, "the expression is nested too deeply");
         }
@@ -204,7 +204,7 @@ impl Context<'_> {
                 let operand = self.unary(c, depth + 1)?;
                 match operand {
                     Expr::Known(v) => {
-                        Ok(Expr::Known(negate(sign, v).map_err(|message| Wrong { at, message })?))
+                        Ok(Expr::Known(negate(sign, v).map_err(|message| ExprError { at, message })?))
                     }
                     other => Ok(Expr::Unary(sign, Box::new(other))),
                 }
@@ -221,7 +221,7 @@ impl Context<'_> {
         }
     }
 
-    fn primary(&self, c: &mut Cursor<'_>) -> Result<Expr, Wrong> {
+    fn primary(&self, c: &mut Cursor<'_>) -> Result<Expr, ExprError> {
         let at = c.at;
         let byte = c.peek();
         if byte.is_ascii_digit() {
@@ -279,7 +279,7 @@ fn local_label(c: &mut Cursor<'_>, scopes: &dyn Names) -> Option<Expr> {
     })
 }
 
-fn number(c: &mut Cursor<'_>) -> Result<Expr, Wrong> {
+fn number(c: &mut Cursor<'_>) -> Result<Expr, ExprError> {
     let at = c.at;
     let rest = c.rest();
     let digits = |skip: usize, radix: u32| {

@@ -1,6 +1,6 @@
 //! Instructions: from CLRX's spelling to LLVM's with numbers for all names, and from there to an encoding.
 
-use super::expr::{Expr, Names, Regs, Value, Wrong, float};
+use super::expr::{Expr, ExprError, Names, Regs, Value, float};
 use super::spell;
 use super::text::Cursor;
 use super::{Assembler, Fixup, Patch, Res, What, wrong};
@@ -626,7 +626,7 @@ impl Assembler<'_> {
                 column < end
             });
             let place = if column <= mnemonic.len() { at } else { hit.map_or(at, |(o, _)| o.at) };
-            Wrong { at: place, message: d.message.to_string() }
+            ExprError { at: place, message: d.message.to_string() }
         })?;
         let (mut bits, len) = (encoded.inst.bits, usize::from(encoded.inst.len));
         for (shift, width, value) in patches {

@@ -24,7 +24,7 @@ pub use disasm::disassemble;
 
 use crate::source::{Diag, Origin, Severity, SourceMap, Sources, Span};
 use cond::Conditions;
-use expr::{Context, Expr, SectionId, Value, Wrong, wrong};
+use expr::{Context, Expr, ExprError, SectionId, Value, wrong};
 use macros::Macro;
 use scope::Scopes;
 use std::collections::HashMap;
@@ -164,7 +164,7 @@ const MAX_ERRORS: usize = 100;
 const MAX_SECTION: usize = 256 << 20;
 
 /// What a step may say.
-type Res<T = ()> = Result<T, Wrong>;
+type Res<T = ()> = Result<T, ExprError>;
 
 struct Assembler<'a> {
     options: &'a Options,
@@ -304,7 +304,7 @@ impl<'a> Assembler<'a> {
         Span { start, end: start.max(self.statement.end), ..self.statement }
     }
 
-    fn report(&mut self, wrong: &Wrong) {
+    fn report(&mut self, wrong: &ExprError) {
         self.diagnostics.push(Diag::error(self.span(wrong.at), wrong.message.clone()));
     }
 
@@ -457,7 +457,7 @@ impl<'a> Assembler<'a> {
     /// A string in quotes.
     fn string(&self, c: &mut Cursor<'_>) -> Res<Vec<u8>> {
         let at = c.at;
-        c.string().ok_or_else(|| Wrong { at, message: "a string in quotes is wanted".into() })
+        c.string().ok_or_else(|| ExprError { at, message: "a string in quotes is wanted".into() })
     }
 
     /// The lines up to a directive that ends them, nested ones included.

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::set::Check;
-use crate::report::{Place, Report};
+use crate::report::{CodeLocation, Report};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 use wavemill_device::launch::item_id;
@@ -44,7 +44,7 @@ pub struct Told {
     /// The kernel faults there.
     pub fault: bool,
     /// Where the other side is, if that is another dispatch's code.
-    pub place: Option<Place>,
+    pub place: Option<CodeLocation>,
 }
 
 /// Reports in the order in which they were found.

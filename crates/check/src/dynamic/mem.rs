@@ -62,14 +62,14 @@ struct Group {
 const PAGE: u64 = 4096;
 
 /// What is wrong with an access.
-struct Wrong {
+struct Violation {
     kind: &'static str,
     what: String,
     mend: &'static str,
 }
 
-fn wrong(kind: &'static str, what: impl Into<String>, mend: &'static str) -> Option<Wrong> {
-    Some(Wrong { kind, what: what.into(), mend })
+fn wrong(kind: &'static str, what: impl Into<String>, mend: &'static str) -> Option<Violation> {
+    Some(Violation { kind, what: what.into(), mend })
 }
 
 const BOUNDS: &str = "compare the index with the size before the access, or make the buffer larger";
@@ -102,7 +102,7 @@ impl Group {
         at: &Executed,
         access: &Access,
         first: u64,
-    ) -> Option<Wrong> {
+    ) -> Option<Violation> {
         let end = access.address.saturating_add(access.bytes.into());
         let range = self.range(cx, access.address);
         if let Some(r) = range.filter(|r| r.start <= access.address && end <= r.end) {
@@ -137,7 +137,7 @@ impl Group {
     }
 
     /// An access beyond everything that it may be meant for.
-    fn outside(&self, access: &Access) -> Option<Wrong> {
+    fn outside(&self, access: &Access) -> Option<Violation> {
         if self.freed.find(access.address).is_some() {
             return wrong(
                 "use-after-free",
@@ -158,7 +158,7 @@ impl Group {
     }
 
     /// Private memory is shared out among lanes: a dword of each lane, side by side.
-    fn of_lane(&self, cx: &Context<'_>, wave: &Wave, access: &Access) -> Option<Wrong> {
+    fn of_lane(&self, cx: &Context<'_>, wave: &Wave, access: &Access) -> Option<Violation> {
         let (start, end) = (*self.private.get(wave.id.wave as usize)?)?;
         let lane = u64::from(access.lane?);
         let inside = start <= access.address && access.address < end;
@@ -179,7 +179,7 @@ impl Group {
         at: &Executed,
         access: &Access,
         first: u64,
-    ) -> Option<Wrong> {
+    ) -> Option<Violation> {
         let end = access.address.saturating_add(access.bytes.into());
         if let Kind::Invalidate | Kind::WriteBack = access.kind {
             return None;
@@ -293,7 +293,7 @@ impl GroupWatch for Group {
 
     fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
         let Some(first) = accesses.first() else { return };
-        let mut told: Option<(Wrong, Access, u64, u64)> = None;
+        let mut told: Option<(Violation, Access, u64, u64)> = None;
         for access in accesses {
             let Some(found) = self.judge(cx, wave, at, access, first.address) else { continue };
             let lane = access.lane.map_or(0, |l| 1 << l);
@@ -313,7 +313,7 @@ impl GroupWatch for Group {
 }
 
 impl Group {
-    fn tell(&self, cx: &Context<'_>, found: &Wrong, access: &Access) -> Told {
+    fn tell(&self, cx: &Context<'_>, found: &Violation, access: &Access) -> Told {
         let does = match access.kind {
             Kind::Read => "a read",
             Kind::Write => "a write",

@@ -2,7 +2,7 @@
 //! executed, and where it is from.
 
 use crate::program::{Program, Step};
-use crate::report::Place;
+use crate::report::CodeLocation;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 use wavemill_asm::disasm::Disassembler;
@@ -87,7 +87,7 @@ impl Scene {
     }
 
     /// Where an instruction is from.
-    pub fn place(&self, pc: u64) -> Place {
+    pub fn place(&self, pc: u64) -> CodeLocation {
         let lines = self.lines.get_or_init(|| {
             let file = File::parse(&self.object.file).ok()?;
             Lines::read(&file).ok()?
@@ -100,7 +100,7 @@ impl Scene {
         if readable {
             Disassembler::new(self.target).one(&bytes[..if whole { 8 } else { 4 }], &mut text);
         }
-        Place {
+        CodeLocation {
             pc,
             function: self.object.function_at(pc).map(|f| (f.name.clone(), pc - f.address)),
             source: line.map(|l| (l.file.to_owned(), l.line)),

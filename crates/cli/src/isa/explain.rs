@@ -7,7 +7,7 @@ use wavemill_asm::disasm::Disassembler;
 use wavemill_isa::target::{PROCESSORS, Processor, Target};
 use wavemill_isa::{ROWS, lookup};
 use wavemill_reference as reference;
-use wavemill_sem::mfma::{self, Element, Place, Shape};
+use wavemill_sem::mfma::{self, Element, ElementPosition, Shape};
 
 /// An operand of a matrix instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -140,7 +140,7 @@ fn draw(mnemonic: &str, matrix: Matrix) -> Result<String, String> {
     Ok(out)
 }
 
-fn place(shape: &Shape, matrix: Matrix, i: u32, j: u32, block: u32) -> Place {
+fn place(shape: &Shape, matrix: Matrix, i: u32, j: u32, block: u32) -> ElementPosition {
     match matrix {
         Matrix::A => shape.a(i, j, block),
         // B's element (k, j) lies where A's (j, k) would.
@@ -150,8 +150,8 @@ fn place(shape: &Shape, matrix: Matrix, i: u32, j: u32, block: u32) -> Place {
 }
 
 /// `12 v0`, with bits `12 v0[15:0]` where a register holds several, `12 v[0:1]` for two registers.
-fn text(shape: &Shape, place: Place, factor: bool) -> String {
-    let Place { register, lane, bit } = place;
+fn text(shape: &Shape, place: ElementPosition, factor: bool) -> String {
+    let ElementPosition { register, lane, bit } = place;
     match shape.element {
         Element::F64 => format!("{lane} v[{register}:{}]", register + 1),
         e if factor && e.bits() < 32 => format!("{lane} v{register}[{}:{bit}]", bit + e.bits() - 1),

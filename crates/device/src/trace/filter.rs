@@ -13,8 +13,8 @@ pub struct Filter {
     dispatches: Vec<(u64, u64)>,
     lanes: Option<u64>,
     kernel: Option<String>,
-    from: Option<Place>,
-    to: Option<Place>,
+    from: Option<CodePoint>,
+    to: Option<CodePoint>,
     /// So many instructions and no more.
     pub(super) count: Option<u64>,
     /// Where to, if not to standard error.
@@ -23,7 +23,7 @@ pub struct Filter {
 
 /// A place in code.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct CodePoint {
     text: String,
     at: At,
     /// A wave has come to it.
@@ -45,8 +45,8 @@ pub(super) struct Spot<'a> {
     pub function: Option<(&'a str, u64)>,
 }
 
-impl Place {
-    fn parse(text: &str) -> Result<Place, String> {
+impl CodePoint {
+    fn parse(text: &str) -> Result<CodePoint, String> {
         let at = match text.rsplit_once(':') {
             Some((file, line)) => {
                 let line = line.parse().map_err(|_| format!("`{text}`: FILE:LINE is wanted"))?;
@@ -60,7 +60,7 @@ impl Place {
                 None => At::Function(text.to_owned()),
             },
         };
-        Ok(Place { text: text.to_owned(), at, seen: Arc::default() })
+        Ok(CodePoint { text: text.to_owned(), at, seen: Arc::default() })
     }
 
     /// Whether an instruction is the one meant.
@@ -110,8 +110,8 @@ impl Filter {
                     *filter.lanes.get_or_insert(0) |= u64::MAX >> (63 - (last - first)) << first;
                 }
                 "kernel" => filter.kernel = Some(value.to_owned()),
-                "from" => filter.from = Some(Place::parse(value).map_err(named)?),
-                "to" => filter.to = Some(Place::parse(value).map_err(named)?),
+                "from" => filter.from = Some(CodePoint::parse(value).map_err(named)?),
+                "to" => filter.to = Some(CodePoint::parse(value).map_err(named)?),
                 "count" => {
                     filter.count = Some(value.parse().map_err(|_| named("a number is wanted".into()))?);
                 }

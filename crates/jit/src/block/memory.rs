@@ -10,7 +10,7 @@ use super::{Link, STOPPED, Source, leave, link, wave};
 use crate::allocate::fixed;
 use crate::allocate::memory::{base, place, row, size_class};
 use crate::strip::Strip;
-use crate::strip::memory::{Access, Place};
+use crate::strip::memory::{Access, LaneAddress};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
 use std::mem::offset_of;
 use wavemill_isa::{Level, regs};
@@ -175,7 +175,7 @@ pub fn begin(asm: &mut Asm, strip: &Strip, around: &Around<'_>) -> Begun {
     if strip.accesses.is_empty() {
         return begun;
     }
-    let in_memory = |a: &&Access| !matches!(a.place, Place::Share { .. });
+    let in_memory = |a: &&Access| !matches!(a.place, LaneAddress::Share { .. });
     if let Some(first) = strip.accesses.iter().find(in_memory) {
         note_place(asm, (around.pcs)(first.at));
     }
@@ -200,7 +200,7 @@ fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize, level: Lev
     let of_base = |field| base::field(number, field);
     asm.alu(Alu::Xor, false, R10, Rm::Reg(R10 as u8));
     match access.place {
-        Place::Memory { constant, .. } => {
+        LaneAddress::Memory { constant, .. } => {
             // Addresses without the constant: from the start less the constant on.
             asm.alu(Alu::Mov, true, Rdi, Rm::Mem(start));
             asm.alu_imm(Alu::Sub, true, Rdi, constant);
@@ -215,7 +215,7 @@ fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize, level: Lev
             asm.move_if(Cond::NotZero, Rsi, R10);
             asm.alu(Alu::Mov, true, Rdi, Rm::Mem(host));
         }
-        Place::Based { base, constant, .. } => {
+        LaneAddress::Based { base, constant, .. } => {
             // How far the base is into the window, which may be less than nothing.
             asm.alu(Alu::Mov, true, Rdi, Rm::Mem(Mem::At(fixed::SGPRS, base as i32 * 4)));
             asm.alu_imm(Alu::Add, true, Rdi, constant);
@@ -235,7 +235,7 @@ fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize, level: Lev
             asm.alu(Alu::Add, true, Rdi, Rm::Reg(R11 as u8));
             asm.alu(Alu::Add, true, Rdi, Rm::Mem(host));
         }
-        Place::Share { constant, .. } => {
+        LaneAddress::Share { constant, .. } => {
             asm.alu(Alu::Mov, true, Rsi, Rm::Mem(link(offset_of!(Link, lds_bytes))));
             if !level.is_gfx9() {
                 asm.alu(Alu::Mov, false, Rdi, Rm::Mem(Mem::At(fixed::SGPRS, regs::M0 as i32 * 4)));
@@ -268,7 +268,7 @@ pub fn end(asm: &mut Asm, strip: &Strip, begun: &Begun, around: &Around<'_>, don
     };
     for (number, access) in strip.accesses.iter().enumerate() {
         asm.bind(begun.outside[number]);
-        if matches!(access.place, Place::Share { .. }) {
+        if matches!(access.place, LaneAddress::Share { .. }) {
             asm.jump(slow);
             continue;
         }
@@ -283,17 +283,17 @@ pub fn end(asm: &mut Asm, strip: &Strip, begun: &Begun, around: &Around<'_>, don
         };
         asm.alu(Alu::Mov, false, Rdx, Rm::Mem(lane(place::field(number, place::OFFSETS))));
         let constant = match access.place {
-            Place::Memory { constant, .. } => {
+            LaneAddress::Memory { constant, .. } => {
                 asm.alu(Alu::Mov, false, Rdi, Rm::Mem(lane(row(number, 0))));
                 asm.shift_imm(4, true, Rdi, 32);
                 asm.alu(Alu::Or, true, Rdx, Rm::Reg(Rdi as u8));
                 constant
             }
-            Place::Based { base, constant, .. } => {
+            LaneAddress::Based { base, constant, .. } => {
                 asm.alu(Alu::Add, true, Rdx, Rm::Mem(Mem::At(fixed::SGPRS, base as i32 * 4)));
                 constant
             }
-            Place::Share { .. } => 0,
+            LaneAddress::Share { .. } => 0,
         };
         asm.alu_imm(Alu::Add, true, Rdx, constant);
         let window = around.window(access, number as usize);

@@ -3,7 +3,7 @@
 use super::{Lowerer, blank};
 use crate::allocate::memory::Access as Known;
 use crate::allocate::{Class, Home, Inst, Kind, NONE, V};
-use crate::strip::memory::{Access, Action, Place};
+use crate::strip::memory::{Access, Action, LaneAddress};
 use wavemill_sem::record::{Node, Value};
 
 impl Lowerer<'_> {
@@ -12,7 +12,7 @@ impl Lowerer<'_> {
         let access = &self.strip.accesses[number];
         let signed = matches!(access.action, Action::Load { signed: true });
         let pc = match access.place {
-            Place::Share { .. } => None,
+            LaneAddress::Share { .. } => None,
             _ => Some((self.pcs)(access.at) as u32),
         };
         Known { number: number as u8, bytes: access.bytes, signed, pc }
@@ -30,8 +30,10 @@ impl Lowerer<'_> {
     pub(super) fn verify(&mut self) {
         for (number, access) in self.strip.accesses.iter().enumerate() {
             let (low, high) = match access.place {
-                Place::Memory { low, high, .. } => (self.get(low)[0], self.get(high)[0]),
-                Place::Based { offset, .. } | Place::Share { offset, .. } => (self.get(offset)[0], NONE),
+                LaneAddress::Memory { low, high, .. } => (self.get(low)[0], self.get(high)[0]),
+                LaneAddress::Based { offset, .. } | LaneAddress::Share { offset, .. } => {
+                    (self.get(offset)[0], NONE)
+                }
             };
             let src = [low, high, NONE, self.lanes(access)];
             let kind = Kind::Verify(self.known(number));
@@ -88,8 +90,8 @@ impl Lowerer<'_> {
         let mut all = Vec::new();
         for access in &self.strip.accesses {
             match (places, access.place, access.action) {
-                (true, Place::Memory { low, high, .. }, _) => all.extend([low, high, access.active]),
-                (true, Place::Based { offset, .. } | Place::Share { offset, .. }, _) => {
+                (true, LaneAddress::Memory { low, high, .. }, _) => all.extend([low, high, access.active]),
+                (true, LaneAddress::Based { offset, .. } | LaneAddress::Share { offset, .. }, _) => {
                     all.extend([offset, access.active]);
                 }
                 (false, _, Action::Store(values)) => {

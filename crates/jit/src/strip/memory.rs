@@ -20,7 +20,7 @@ pub const MOST: usize = 16;
 
 /// Where lanes access memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum LaneAddress {
     /// At an address of two words, low and high, plus a constant.
     Memory {
         /// The lower half.
@@ -64,7 +64,7 @@ pub enum Action {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Access {
     /// Where.
-    pub place: Place,
+    pub place: LaneAddress,
     /// What.
     pub action: Action,
     /// Bytes of a lane: 1, 2, 4, 8, 12 or 16.
@@ -148,7 +148,7 @@ impl Recorder {
             }
             _ => true,
         };
-        let share = |a: &Access| matches!(a.place, Place::Share { .. });
+        let share = |a: &Access| matches!(a.place, LaneAddress::Share { .. });
         let in_share = matches!(inst.addressing, Addressing::Share { .. });
         let overtakes = matches!(kind(inst), Some(Kind::Store { .. } | Kind::StorePair { .. }))
             && self.accesses.iter().any(|a| share(a) == in_share);
@@ -168,22 +168,22 @@ impl Recorder {
         let places = match (inst.addressing, inst.run) {
             (Addressing::Global { offset: constant, base: Some(base) }, _) => {
                 self.numbers |= 3 << base;
-                [Some(Place::Based { base, offset, constant }), None]
+                [Some(LaneAddress::Based { base, offset, constant }), None]
             }
             (Addressing::Global { offset: constant, base: None }, _) => {
                 let high = self.vgpr(address + 1).0;
-                [Some(Place::Memory { low: offset, high, constant }), None]
+                [Some(LaneAddress::Memory { low: offset, high, constant }), None]
             }
             // Addresses in apertures are no memory's.
             (Addressing::Flat { offset: constant }, _) => {
                 let high = self.vgpr(address + 1).0;
-                [Some(Place::Memory { low: offset, high, constant: constant as i32 }), None]
+                [Some(LaneAddress::Memory { low: offset, high, constant: constant as i32 }), None]
             }
             (Addressing::Share { offset: two, .. }, Run::Share(Share::Pair { step, .. })) => {
-                pair_offsets(two, step).map(|constant| Some(Place::Share { offset, constant }))
+                pair_offsets(two, step).map(|constant| Some(LaneAddress::Share { offset, constant }))
             }
             (Addressing::Share { offset: constant, .. }, _) => {
-                [Some(Place::Share { offset, constant: constant as u32 }), None]
+                [Some(LaneAddress::Share { offset, constant: constant as u32 }), None]
             }
             _ => return false,
         };

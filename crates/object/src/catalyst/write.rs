@@ -15,7 +15,7 @@ use crate::kernel_code::KernelCode;
 
 /// Sections of the inner file that are loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum LoadedSection {
     /// `.hsadata_global_agent`.
     Data,
     /// `.hsabss_global_agent`.
@@ -26,23 +26,23 @@ pub enum Place {
     Text,
 }
 
-impl Place {
+impl LoadedSection {
     /// The section's name.
     pub const fn name(self) -> &'static str {
         match self {
-            Place::Data => ".hsadata_global_agent",
-            Place::Bss => ".hsabss_global_agent",
-            Place::Constants => ".hsadata_readonly_agent",
-            Place::Text => ".hsatext",
+            LoadedSection::Data => ".hsadata_global_agent",
+            LoadedSection::Bss => ".hsabss_global_agent",
+            LoadedSection::Constants => ".hsadata_readonly_agent",
+            LoadedSection::Text => ".hsatext",
         }
     }
 
     /// `sh_flags`: GLOBAL, READONLY or CODE, and AGENT, above what every ELF file has.
     const fn flags(self) -> u64 {
         match self {
-            Place::Data | Place::Bss => 0x90_0000 | SHF_WRITE | SHF_ALLOC,
-            Place::Constants => 0xa0_0000 | SHF_WRITE | SHF_ALLOC,
-            Place::Text => 0xc0_0000 | SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR,
+            LoadedSection::Data | LoadedSection::Bss => 0x90_0000 | SHF_WRITE | SHF_ALLOC,
+            LoadedSection::Constants => 0xa0_0000 | SHF_WRITE | SHF_ALLOC,
+            LoadedSection::Text => 0xc0_0000 | SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR,
         }
     }
 
@@ -50,9 +50,9 @@ impl Place {
     const fn segment(self) -> u32 {
         PT_HSA_CODE_AGENT
             - match self {
-                Place::Data | Place::Bss => 2,
-                Place::Constants => 1,
-                Place::Text => 0,
+                LoadedSection::Data | LoadedSection::Bss => 2,
+                LoadedSection::Constants => 1,
+                LoadedSection::Text => 0,
             }
     }
 }
@@ -61,7 +61,7 @@ impl Place {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Relocation {
     /// The section whose bytes it changes: the text or the constants.
-    pub place: Place,
+    pub place: LoadedSection,
     /// Byte of that section.
     pub offset: u64,
     /// `R_V1_*`.
@@ -76,7 +76,7 @@ pub struct Relocation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Target {
     /// A section.
-    Section(Place),
+    Section(LoadedSection),
     /// A sampler, by number.
     Sampler(u32),
 }
@@ -480,10 +480,10 @@ impl Binary {
         let mut segments: Vec<Segment> = Vec::new();
         let mut address = 0u64;
         let loaded = [
-            (Place::Data, &self.data, SHT_PROGBITS, 8, self.data.len() as u64),
-            (Place::Bss, &Vec::new(), SHT_NOBITS, self.bss.1.max(1), self.bss.0),
-            (Place::Constants, &self.constants, SHT_PROGBITS, 8, self.constants.len() as u64),
-            (Place::Text, &self.text, SHT_PROGBITS, 256, self.text.len() as u64),
+            (LoadedSection::Data, &self.data, SHT_PROGBITS, 8, self.data.len() as u64),
+            (LoadedSection::Bss, &Vec::new(), SHT_NOBITS, self.bss.1.max(1), self.bss.0),
+            (LoadedSection::Constants, &self.constants, SHT_PROGBITS, 8, self.constants.len() as u64),
+            (LoadedSection::Text, &self.text, SHT_PROGBITS, 256, self.text.len() as u64),
         ];
         for (place, data, ty, align, size) in loaded {
             if size == 0 {
@@ -503,7 +503,7 @@ impl Binary {
             });
             address += size;
             // Readable, and executable or writable.
-            let flags = if place == Place::Text && !first { 5 } else { 6 };
+            let flags = if place == LoadedSection::Text && !first { 5 } else { 6 };
             match segments.iter_mut().find(|s| s.ty == place.segment()) {
                 Some(segment) => segment.sections.push(number),
                 None => segments.push(Segment { ty: place.segment(), flags, sections: vec![number] }),
@@ -519,12 +519,14 @@ impl Binary {
             data: self.samplers.clone(),
             ..Section::default()
         });
-        let rela = |place: Place, name| {
+        let rela = |place: LoadedSection, name| {
             let any = self.relocations.iter().any(|r| r.place == place);
             any.then(|| Section { name, ty: SHT_RELA, align: 8, entsize: 24, ..Section::default() })
         };
-        let relocations =
-            [rela(Place::Text, ".rela.hsatext"), rela(Place::Constants, ".rela.hsadata_readonly_agent")];
+        let relocations = [
+            rela(LoadedSection::Text, ".rela.hsatext"),
+            rela(LoadedSection::Constants, ".rela.hsadata_readonly_agent"),
+        ];
         if first {
             sections.extend(samplers);
             sections.extend(relocations.into_iter().flatten());
@@ -539,7 +541,8 @@ impl Binary {
 
         let mut symbols = if first { Vec::new() } else { vec![null_symbol()] };
         let mut homes = Vec::new();
-        for place in [Place::Data, Place::Bss, Place::Constants, Place::Text] {
+        for place in [LoadedSection::Data, LoadedSection::Bss, LoadedSection::Constants, LoadedSection::Text]
+        {
             if let Some(section) = find(&sections, place.name()) {
                 homes.push((Target::Section(place), symbols.len()));
                 let name = format!("__hsa_section{}", place.name());
@@ -553,7 +556,7 @@ impl Binary {
             }
         }
         let locals = symbols.len();
-        let text = find(&sections, Place::Text.name()).unwrap_or(0);
+        let text = find(&sections, LoadedSection::Text.name()).unwrap_or(0);
         for kernel in &self.kernels {
             symbols.push(Symbol {
                 name: format!("{}{}{}", KERNEL_NAME.0, kernel.name, KERNEL_NAME.1),
@@ -568,9 +571,10 @@ impl Binary {
         let [symtab, strtab] = [".symtab", ".strtab"].map(|name| find(&sections, name).unwrap_or(0));
         (sections[symtab].data, sections[strtab].data) = (table, names);
         (sections[symtab].link, sections[symtab].info) = (strtab, locals as u32);
-        for (place, name) in
-            [(Place::Text, ".rela.hsatext"), (Place::Constants, ".rela.hsadata_readonly_agent")]
-        {
+        for (place, name) in [
+            (LoadedSection::Text, ".rela.hsatext"),
+            (LoadedSection::Constants, ".rela.hsadata_readonly_agent"),
+        ] {
             let Some(number) = find(&sections, name) else { continue };
             let mut out = Out { bytes: Vec::new(), width: Width::W64 };
             for r in self.relocations.iter().filter(|r| r.place == place) {
@@ -634,7 +638,7 @@ impl Binary {
     /// Asks for a sampler's handle in the constants.
     pub fn sampler_relocation(offset: u64, sampler: u32) -> Relocation {
         let target = Target::Sampler(sampler);
-        Relocation { place: Place::Constants, offset, ty: R_V1_INIT_SAMPLER, target, addend: 0 }
+        Relocation { place: LoadedSection::Constants, offset, ty: R_V1_INIT_SAMPLER, target, addend: 0 }
     }
 }
 

@@ -174,15 +174,15 @@ struct Units<'u, 'd> {
 }
 
 /// An entry's unit and place in it.
-type Place = (usize, UnitOffset);
+type EntryId = (usize, UnitOffset);
 
 impl<'u, 'd> Units<'u, 'd> {
-    fn entry(&self, place: Place) -> Option<Entry<'d>> {
+    fn entry(&self, place: EntryId) -> Option<Entry<'d>> {
         self.all.get(place.0)?.1.entry(place.1).ok()
     }
 
     /// The entry that an attribute of an entry of a unit means.
-    fn reference(&self, unit: usize, entry: &Entry<'d>, name: dw::DwAt) -> Option<Place> {
+    fn reference(&self, unit: usize, entry: &Entry<'d>, name: dw::DwAt) -> Option<EntryId> {
         match entry.attr_value(name)? {
             AttributeValue::UnitRef(offset) => Some((unit, offset)),
             AttributeValue::DebugInfoRef(offset) => {
@@ -320,7 +320,7 @@ impl<'d> Context<'_, '_, 'd> {
         self.units.inherited(self.number, entry, |unit, entry| self.units.string(unit, entry, name))
     }
 
-    fn inherited_type(&self, entry: &Entry<'d>) -> Option<Place> {
+    fn inherited_type(&self, entry: &Entry<'d>) -> Option<EntryId> {
         let get = |unit: usize, entry: &Entry<'d>| self.units.reference(unit, entry, dw::DW_AT_type);
         self.units.inherited(self.number, entry, get)
     }

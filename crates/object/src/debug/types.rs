@@ -1,6 +1,6 @@
 //! Types, spelt as C++ spells them and llvm-dwarfdump shows them.
 
-use super::{Entry, Place, Space, Type, Units};
+use super::{Entry, EntryId, Space, Type, Units};
 use gimli::constants as dw;
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ const MAX_LENGTH: usize = 4096;
 /// Spells types, each once.
 pub(super) struct Types<'a, 'u, 'd> {
     units: &'a Units<'u, 'd>,
-    known: HashMap<Place, Type>,
+    known: HashMap<EntryId, Type>,
     /// Names of the namespaces and classes around a type, with `::` after each.
-    scopes: HashMap<Place, String>,
+    scopes: HashMap<EntryId, String>,
 }
 
 /// An entry and its unit.
@@ -29,7 +29,7 @@ impl Node<'_> {
         self.entry.tag()
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> EntryId {
         (self.unit, self.entry.offset())
     }
 }
@@ -100,7 +100,7 @@ impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
     }
 
     /// The type that an entry describes.
-    pub fn get(&mut self, place: Place) -> Type {
+    pub fn get(&mut self, place: EntryId) -> Type {
         if let Some(known) = self.known.get(&place) {
             return known.clone();
         }
@@ -112,13 +112,13 @@ impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
         ty
     }
 
-    fn entry(&self, place: Option<Place>) -> Option<Node<'d>> {
+    fn entry(&self, place: Option<EntryId>) -> Option<Node<'d>> {
         let place = place?;
         Some(Node { unit: place.0, entry: self.units.entry(place)? })
     }
 
     /// The memory that a pointer points to, through names and qualifiers.
-    fn pointee(&self, place: Place) -> Option<Space> {
+    fn pointee(&self, place: EntryId) -> Option<Space> {
         let mut entry = self.entry(Some(place))?;
         for _ in 0..MAX_STEPS {
             let inner = match entry.tag() {
@@ -142,7 +142,7 @@ impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
         None
     }
 
-    fn inner(&self, node: &Node<'d>) -> Option<Place> {
+    fn inner(&self, node: &Node<'d>) -> Option<EntryId> {
         self.units.reference(node.unit, &node.entry, dw::DW_AT_type)
     }
 
@@ -151,7 +151,7 @@ impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
     }
 
     /// What stands before a declared name.
-    fn before(&self, offset: Option<Place>, name: &mut Name) {
+    fn before(&self, offset: Option<EntryId>, name: &mut Name) {
         if name.exhausted() {
             return;
         }
@@ -198,7 +198,7 @@ impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
     }
 
     /// The name of a class, with those around it.
-    fn simple(&self, place: Place) -> String {
+    fn simple(&self, place: EntryId) -> String {
         let scope = self.scopes.get(&place).map_or("", String::as_str);
         let own = self.entry(Some(place)).and_then(|e| self.name_of(&e));
         format!("{scope}{}", own.unwrap_or_default())
@@ -242,7 +242,7 @@ impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
         }
     }
 
-    fn needs_parentheses(&self, offset: Option<Place>) -> bool {
+    fn needs_parentheses(&self, offset: Option<EntryId>) -> bool {
         let mut offset = offset;
         for _ in 0..8 {
             let Some(entry) = self.entry(offset) else { return false };
@@ -256,7 +256,7 @@ impl<'a, 'u, 'd> Types<'a, 'u, 'd> {
     }
 
     /// What stands after a declared name.
-    fn after(&self, offset: Option<Place>, name: &mut Name) {
+    fn after(&self, offset: Option<EntryId>, name: &mut Name) {
         if name.exhausted() {
             return;
         }

@@ -81,7 +81,7 @@ fn other<B: Bus>(control: Control, inst: &Inst, imm: u16, state: &mut B) -> Flow
         Control::ReturnFromTrap => {
             state.set_status(state.status() & !status::PRIV);
             state.set_pc(s0);
-            return attend(state);
+            return service_requests(state);
         }
         // Kills the wave as the host's command does.
         Control::Kill if imm & 1 != 0 => return Flow::Stop(Stop::End),
@@ -89,7 +89,7 @@ fn other<B: Bus>(control: Control, inst: &Inst, imm: u16, state: &mut B) -> Flow
         Control::Halt => {
             let halt = if imm & 1 != 0 { status::HALT } else { 0 };
             state.set_status(state.status() & !status::HALT | halt);
-            return attend(state);
+            return service_requests(state);
         }
         Control::Message { halt } => {
             if halt {
@@ -144,7 +144,7 @@ fn other<B: Bus>(control: Control, inst: &Inst, imm: u16, state: &mut B) -> Flow
             if let Some(register) = Hwreg::from_id(select.id, state.level()) {
                 hwreg::set(register, select, value, state);
             }
-            return attend(state);
+            return service_requests(state);
         }
         Control::IndexOn => {
             set_index(Some(s0 as u32), Some(inst.bits as u32 >> 8), state);
@@ -185,8 +185,8 @@ fn csp(state: &impl State) -> u32 {
 }
 
 /// After changes of STATUS and TRAPSTS: halts, or enters the trap handler.
-fn attend(state: &mut impl State) -> Flow {
-    if state.attend() { Flow::Stop(Stop::Halt) } else { Flow::Next }
+fn service_requests(state: &mut impl State) -> Flow {
+    if state.service_requests() { Flow::Stop(Stop::Halt) } else { Flow::Next }
 }
 
 /// S_TRAP: the PC saved is that of the instruction itself.

@@ -16,11 +16,11 @@ use wavemill_isa::Enc;
 use wavemill_isa::encoding::bits;
 
 /// What is wrong with a piece of an access, and its address.
-type Wrong = (FaultKind, u64);
+type LaneFault = (FaultKind, u64);
 
 /// Where a lane's access goes.
 #[derive(Clone, Copy, Debug)]
-pub enum Place {
+pub enum LaneTarget {
     /// An address.
     Global(u64),
     /// LDS through the shared aperture.
@@ -28,7 +28,7 @@ pub enum Place {
     /// Private memory: a byte offset, swizzled by lane.
     Scratch(u32),
     /// A place in a buffer.
-    Buffer(buffer::Place<S32>),
+    Buffer(buffer::BufferOperands<S32>),
 }
 
 /// A buffer and what an instruction adds to every lane's place in it.
@@ -49,16 +49,16 @@ impl Resource {
         Resource { buffer: Buffer::new(words, state.level(), converts), scalar, fields: *fields }
     }
 
-    fn place(&self, inst: &Inst, lane: u32, state: &impl State) -> Place {
+    fn place(&self, inst: &Inst, lane: u32, state: &impl State) -> LaneTarget {
         let f = &self.fields;
         if f.addr64 {
             let address = S64(state.lane64(inst.src[0], 0, lane));
             let at = address::buffer64::<S32>(self.buffer.base, address, S32(self.scalar), f.offset);
-            return Place::Global(at.0);
+            return LaneTarget::Global(at.0);
         }
         let index = if f.idxen { state.lane(inst.src[0], 0, lane) } else { 0 };
         let offset = if f.offen { state.lane(inst.src[0], f.idxen as u16, lane) } else { 0 };
-        Place::Buffer(buffer::Place {
+        LaneTarget::Buffer(buffer::BufferOperands {
             index: S32(index),
             // The sum wraps before it is checked (measured on gfx950, rocm-systems #10928).
             offset: S64(offset.wrapping_add(f.offset as u32) as u64),
@@ -73,7 +73,7 @@ impl Resource {
 struct Lane<'a, B> {
     state: &'a mut B,
     lane: u32,
-    place: Place,
+    place: LaneTarget,
     resource: Option<&'a Resource>,
 }
 
@@ -83,30 +83,30 @@ fn resource<B: Bus>(inst: &Inst, converts: bool, state: &mut B) -> Option<Resour
 }
 
 /// Where a lane's access goes.
-fn place<B: Bus>(inst: &Inst, resource: Option<&Resource>, lane: u32, state: &B) -> Place {
+fn place<B: Bus>(inst: &Inst, resource: Option<&Resource>, lane: u32, state: &B) -> LaneTarget {
     let address = inst.src[0];
     match inst.addressing {
         Addressing::Flat { offset } => {
             let at = S64(state.lane64(address, 0, lane));
             let flat = address::flat::<S32>(at, offset, state.apertures());
             match (flat.shared.0, flat.private.0) {
-                (true, _) => Place::Lds(flat.low.0),
-                (_, true) => Place::Scratch(flat.low.0),
-                _ => Place::Global(flat.address.0),
+                (true, _) => LaneTarget::Lds(flat.low.0),
+                (_, true) => LaneTarget::Scratch(flat.low.0),
+                _ => LaneTarget::Global(flat.address.0),
             }
         }
         Addressing::Global { offset, base: None } => {
-            Place::Global(address::global::<S32>(S64(state.lane64(address, 0, lane)), offset).0)
+            LaneTarget::Global(address::global::<S32>(S64(state.lane64(address, 0, lane)), offset).0)
         }
         Addressing::Global { offset, base: Some(base) } => {
             let base = S64(state.sgpr64(base as u32));
-            Place::Global(address::global_based(base, S32(state.lane(address, 0, lane)), offset).0)
+            LaneTarget::Global(address::global_based(base, S32(state.lane(address, 0, lane)), offset).0)
         }
         Addressing::Scratch { offset, base } => {
             let from = base.map_or_else(|| state.lane(address, 0, lane), |b| state.sgpr(b as u32));
-            Place::Scratch(address::scratch(S32(from), offset).0)
+            LaneTarget::Scratch(address::scratch(S32(from), offset).0)
         }
-        _ => resource.map_or(Place::Global(0), |r| r.place(inst, lane, state)),
+        _ => resource.map_or(LaneTarget::Global(0), |r| r.place(inst, lane, state)),
     }
 }
 
@@ -136,16 +136,16 @@ pub(crate) fn set_status<S: State>(inst: &Inst, exec: u64, warned: u64, state: &
 
 impl<B: Bus> Lane<'_, B> {
     /// Whether bytes at a place in the instruction's buffer are in it.
-    fn in_range(&self, place: buffer::Place<S32>, bytes: u32) -> bool {
+    fn in_range(&self, place: buffer::BufferOperands<S32>, bytes: u32) -> bool {
         self.resource.is_some_and(|r| r.buffer.in_range(place, bytes).0)
     }
 
     /// Where a piece of the access is: `at` bytes in, `bytes` long. None: out of range, not accessed.
-    fn piece(&mut self, at: u32, bytes: u8, kind: Kind) -> Result<Option<At>, Wrong> {
+    fn piece(&mut self, at: u32, bytes: u8, kind: Kind) -> Result<Option<At>, LaneFault> {
         let state = &mut *self.state;
         let (space, address) = match self.place {
-            Place::Global(a) => (Space::Global, a.wrapping_add(at as u64)),
-            Place::Lds(a) => {
+            LaneTarget::Global(a) => (Space::Global, a.wrapping_add(at as u64)),
+            LaneTarget::Lds(a) => {
                 let a = a.wrapping_add(at);
                 if a as u64 + bytes as u64 > state.lds_bytes() as u64 {
                     let at = At::lane(Space::Lds, a as u64, self.lane);
@@ -154,7 +154,7 @@ impl<B: Bus> Lane<'_, B> {
                 }
                 (Space::Lds, a as u64)
             }
-            Place::Scratch(offset) => {
+            LaneTarget::Scratch(offset) => {
                 let offset = offset.wrapping_add(at);
                 let limit = state.scratch_bytes() as u64;
                 if limit != 0 && offset as u64 + bytes as u64 > limit {
@@ -167,7 +167,7 @@ impl<B: Bus> Lane<'_, B> {
                 let base = address::scratch_base::<S32>(flat, dispatch, state.level());
                 (Space::Scratch, address::swizzled_by(base.0, offset, self.lane, state.scratch_element()))
             }
-            Place::Buffer(place) => {
+            LaneTarget::Buffer(place) => {
                 let place = place.plus(at);
                 let Some(r) = self.resource.filter(|_| self.in_range(place, bytes as u32)) else {
                     return Ok(None);
@@ -182,8 +182,8 @@ impl<B: Bus> Lane<'_, B> {
     /// the memory model wants of 64-bit atomic loads and stores.
     fn pair(&mut self, at: u32, write: bool) -> Option<At> {
         let address = match (self.place, self.resource) {
-            (Place::Global(a), _) => a.wrapping_add(at as u64),
-            (Place::Buffer(place), Some(r)) if !r.buffer.swizzle.0 => {
+            (LaneTarget::Global(a), _) => a.wrapping_add(at as u64),
+            (LaneTarget::Buffer(place), Some(r)) if !r.buffer.swizzle.0 => {
                 let place = place.plus(at);
                 Some(r.buffer.address(place).0).filter(|_| self.in_range(place, 8))?
             }
@@ -197,12 +197,12 @@ impl<B: Bus> Lane<'_, B> {
     fn splits(&self, at: u32, bytes: u8) -> bool {
         let mut element = 4;
         let offset = match self.place {
-            Place::Scratch(offset) => {
+            LaneTarget::Scratch(offset) => {
                 element = self.state.scratch_element().min(4);
                 offset
             }
-            Place::Buffer(place) => place.offset.0 as u32,
-            Place::Global(_) | Place::Lds(_) => return false,
+            LaneTarget::Buffer(place) => place.offset.0 as u32,
+            LaneTarget::Global(_) | LaneTarget::Lds(_) => return false,
         };
         (offset.wrapping_add(at) & (element - 1)) + bytes as u32 > element
     }
@@ -210,13 +210,13 @@ impl<B: Bus> Lane<'_, B> {
     /// Whether a piece is out of its buffer's range: a dword is in the buffer as a whole or not at all.
     fn beyond(&self, at: u32, bytes: u8) -> bool {
         match self.place {
-            Place::Buffer(place) => !self.in_range(place.plus(at), bytes as u32),
+            LaneTarget::Buffer(place) => !self.in_range(place.plus(at), bytes as u32),
             _ => false,
         }
     }
 
     /// Reads a piece of at most four bytes, byte by byte where swizzling may separate them.
-    fn read(&mut self, at: u32, bytes: u8) -> Result<u32, Wrong> {
+    fn read(&mut self, at: u32, bytes: u8) -> Result<u32, LaneFault> {
         if !self.splits(at, bytes) {
             let Some(piece) = self.piece(at, bytes, Kind::Read)? else { return Ok(0) };
             return self.state.read(piece, bytes).map_err(|kind| (kind, piece.address));
@@ -230,7 +230,7 @@ impl<B: Bus> Lane<'_, B> {
         Ok(value)
     }
 
-    fn write(&mut self, at: u32, bytes: u8, value: u32) -> Result<(), Wrong> {
+    fn write(&mut self, at: u32, bytes: u8, value: u32) -> Result<(), LaneFault> {
         if !self.splits(at, bytes) {
             let Some(piece) = self.piece(at, bytes, Kind::Write)? else { return Ok(()) };
             return self.state.write(piece, bytes, value).map_err(|kind| (kind, piece.address));
@@ -243,7 +243,7 @@ impl<B: Bus> Lane<'_, B> {
         Ok(())
     }
 
-    fn access(&mut self, inst: &Inst, access: Access) -> Result<(), Wrong> {
+    fn access(&mut self, inst: &Inst, access: Access) -> Result<(), LaneFault> {
         let lane = self.lane;
         match access {
             Access::Load { bytes, extend } => {
@@ -284,7 +284,8 @@ impl<B: Bus> Lane<'_, B> {
                     false => 0,
                 };
                 let mode = self.state.float_mode();
-                let unit = if matches!(self.place, Place::Lds(_)) { Unit::Share(&mode) } else { Unit::Cache };
+                let unit =
+                    if matches!(self.place, LaneTarget::Lds(_)) { Unit::Share(&mode) } else { Unit::Cache };
                 let rmw = Rmw { op, bytes, data, second, unit };
                 let old = match self.piece(0, bytes, Kind::Atomic(op))? {
                     Some(at) => self.state.update(at, &rmw).map_err(|kind| (kind, at.address))?,
@@ -311,7 +312,7 @@ impl<B: Bus> Lane<'_, B> {
     }
 
     /// Between memory and LDS.
-    fn lds(&mut self, inst: &Inst, access: Access) -> Result<(), Wrong> {
+    fn lds(&mut self, inst: &Inst, access: Access) -> Result<(), LaneFault> {
         let Some(slot) = self.lds_slot(inst) else { return Ok(()) };
         match access {
             Access::Store { .. } => {
@@ -367,7 +368,7 @@ fn packs(inst: &Inst, count: usize) -> bool {
 impl<B: Bus> Lane<'_, B> {
     /// The words of an element; none if not all of it is there: format instructions are range-checked as a whole (manual
     /// 9.1.5.1).
-    fn element(&mut self, format: Format) -> Result<Option<[u32; 4]>, Wrong> {
+    fn element(&mut self, format: Format) -> Result<Option<[u32; 4]>, LaneFault> {
         if self.beyond(0, format.bytes()) {
             return Ok(None);
         }
@@ -385,7 +386,7 @@ impl<B: Bus> Lane<'_, B> {
         what: Formatted,
         format: Option<Format>,
         resource: &Resource,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LaneFault> {
         let typed = inst.row.enc == Enc::Mtbuf;
         let select = resource.buffer.select();
         let values = match format {
@@ -446,7 +447,7 @@ impl<B: Bus> Lane<'_, B> {
         what: Formatted,
         format: Option<Format>,
         resource: &Resource,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LaneFault> {
         let Some(f) = format else { return Ok(()) };
         if self.beyond(0, f.bytes()) {
             return Ok(());

@@ -5,15 +5,15 @@ use wavemill_isa::Level;
 use wavemill_sem::buffer::{self, Buffer};
 use wavemill_sem::scalar::{S32, S64};
 
-type Place = buffer::Place<S32>;
+type Operands = buffer::BufferOperands<S32>;
 
 fn decode(words: [u32; 4], level: Level, converts: bool) -> Buffer<S32> {
     Buffer::new(words.map(S32), level, converts)
 }
 
 /// A place without index, of lane 0.
-fn offset(offset: u64, scalar: u32) -> Place {
-    Place { index: S32(0), offset: S64(offset), scalar: S32(scalar), indexed: false, lane: S32(0) }
+fn offset(offset: u64, scalar: u32) -> Operands {
+    Operands { index: S32(0), offset: S64(offset), scalar: S32(scalar), indexed: false, lane: S32(0) }
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn swizzled_records_lie_as_a_walk_finds_them() {
                                 for byte in 0..element {
                                     let index = S32(block * records + i);
                                     let within = offset((e * element + byte) as u64, 64);
-                                    let place = Place { index, indexed: true, ..within };
+                                    let place = Operands { index, indexed: true, ..within };
                                     assert_eq!(buffer.address(place).0, address + 64, "{level:?} {place:?}");
                                     address += 1;
                                 }
@@ -59,7 +59,7 @@ fn swizzled_records_lie_as_a_walk_finds_them() {
 #[test]
 fn lane_numbers() {
     let words = [0, 24 << 16, 0, 3 << 15 | 1 << 23];
-    let place = Place { index: S32(2), lane: S32(7), indexed: true, ..offset(5, 0) };
+    let place = Operands { index: S32(2), lane: S32(7), indexed: true, ..offset(5, 0) };
     for (level, converts, stride) in [
         (Level::Gfx90a, false, 24 + (3 << 14)),
         (Level::Gfx900, true, 24),
@@ -69,7 +69,7 @@ fn lane_numbers() {
         let buffer = decode(words, level, converts);
         assert_eq!(buffer.address(place).0, 9 * stride + 5, "{level:?}");
         // Without an index there is no range check at all.
-        assert!(buffer.in_range(Place { indexed: false, ..place }, 4).0);
+        assert!(buffer.in_range(Operands { indexed: false, ..place }, 4).0);
         assert!(!buffer.in_range(place, 4).0, "no record is inside");
     }
 }

@@ -4,7 +4,7 @@ use crate::simd::{Bits, V16, lane_numbers};
 use std::mem::MaybeUninit;
 use wavemill_isa::Level;
 use wavemill_sem::address;
-use wavemill_sem::buffer::{Buffer, Place};
+use wavemill_sem::buffer::{Buffer, BufferOperands};
 use wavemill_sem::lanes::{Long, Mask};
 
 /// What makes addresses of offsets.
@@ -78,7 +78,7 @@ pub(crate) unsafe fn places<V: V16>(r: &Request, out: &mut MaybeUninit<Places>) 
             Rule::Buffer { words, scalar, indexed } => {
                 let buffer = Buffer::<V>::new(words.map(V::splat), r.level, false);
                 let (index, scalar) = (word(r.index, c), V::splat(scalar));
-                let first = Place { index, offset: offset.zext() + before, scalar, indexed, lane };
+                let first = BufferOperands { index, offset: offset.zext() + before, scalar, indexed, lane };
                 let last = first.plus(bytes.saturating_sub(4));
                 // No access goes on at the other end of the offsets.
                 let near = offset.lt_u(V::splat(0xffff_ff00));
