@@ -10,7 +10,6 @@ use crate::simd::{Bits, V16};
 use crate::state::Vgpr;
 use std::cell::Cell;
 use std::ops::Range;
-use wavemill_isa::Op;
 use wavemill_isa::encoding::bits;
 use wavemill_sem::FloatMode;
 use wavemill_sem::bus::Bus;
@@ -53,14 +52,14 @@ struct Row([Part; 2]);
 /// All rows in one place.
 const SAME: &[u32] = &[0; 32];
 /// Rows of D in registers.
-const OF_16: &[u32] = &rows_of(Op::v_mfma_f32_16x16x4f32);
-const OF_32: &[u32] = &rows_of(Op::v_mfma_f32_32x32x2f32);
-const OF_F64: &[u32] = &rows_of(Op::v_mfma_f64_16x16x4f64);
+const OF_16: &[u32] = &rows_of(16, Element::F32);
+const OF_32: &[u32] = &rows_of(32, Element::F32);
+const OF_F64: &[u32] = &rows_of(16, Element::F64);
 
-/// Where an instruction's first block has the rows of D.
-const fn rows_of(op: Op) -> [u32; 32] {
+/// Where the first block has the rows of D, which does not depend on how much is multiplied.
+const fn rows_of(m: u32, element: Element) -> [u32; 32] {
     let mut rows = [0; 32];
-    let Some(shape) = mfma::shape(op) else { return rows };
+    let shape = Shape { m, n: m, k: 1, blocks: 1, element };
     let mut i = 0;
     while i < shape.m {
         let place = shape.d(i, 0, 0);
