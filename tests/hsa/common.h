@@ -96,8 +96,7 @@ static inline uint64_t kernel(hsa_executable_t executable, const char *name) {
   return object;
 }
 
-// Writes a one-dimensional dispatch and rings the doorbell; waits for room in the queue first.
-// A dispatch with LDS and private memory.
+// Writes a one-dimensional dispatch with LDS and private memory and rings the doorbell; waits for room in the queue first.
 static inline void dispatch_with(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, uint32_t lds, uint32_t private_bytes,
                                  void *arguments, hsa_signal_t done) {
   uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
@@ -120,6 +119,7 @@ static inline void dispatch_with(hsa_queue_t *queue, uint64_t object, uint32_t g
   hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
+// The same without either.
 static inline void dispatch(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, void *arguments, hsa_signal_t done) {
   dispatch_with(queue, object, grid, group, 0, 0, arguments, done);
 }
