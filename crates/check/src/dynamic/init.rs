@@ -242,7 +242,7 @@ impl Group {
             dst += if which >> 3 & 1 != 0 { index } else { 0 };
         }
         let long = |i: usize| inst.is_long(i);
-        let dwords = |i: usize| if long(i) { 2 } else { 1 };
+        let dwords = |i: usize| if long(i) { 2 } else { u16::from(inst.src_bits[i]).div_ceil(32).max(1) };
         let everywhere = if inst.modifiers.dpp.is_some() { !0 } else { exec };
         let reads_mask = at.step.info.uses().iter().any(|u| {
             u.reads()
@@ -269,7 +269,18 @@ impl Group {
         };
         let recorded = self.recorded(cx, wave, at, inst);
         let registers = self.registers(wave);
-        let Some(recorded) = recorded else { return };
+        let Some(recorded) = recorded else {
+            // A result that is not followed bit by bit is undefined as a whole in the lanes where a source is.
+            let uniform = |src: Src, n: u16| !matches!(src, Src::Vgpr(_)) && registers.touches(src, n, 0);
+            let of =
+                |i: usize| if uniform(src[i], dwords(i)) { !0 } else { registers.lanes(src[i], dwords(i)) };
+            let some = exec & (of(0) | of(1) | of(2));
+            for r in dst..dst + u16::from(inst.dst_dwords) {
+                registers.clear(r, exec);
+                lanes(some).for_each(|lane| registers.set_vector(r, lane, !0, Some(origin)));
+            }
+            return;
+        };
         // Lanes that have nothing undefined make nothing undefined, and neither does what is not read.
         let parts = || (0..3).flat_map(|i| (0..dwords(i)).map(move |n| (i, n)));
         let read = || parts().filter(|(i, n)| recorded.reads(*i, *n)).map(|(i, n)| dword(src[i], n));

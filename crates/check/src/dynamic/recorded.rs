@@ -30,7 +30,7 @@ impl Recorded {
         let x = Modes::new(settings, inst.clamp, inst.omod, level);
         let (program, results) = record::instruction(inst.row, &x)?;
         if results.more.is_some() {
-            // Four dwords have no place in a result here: any undefined bit of a source makes all of them so.
+            // Four dwords have no place in a result here: `init` takes them as a whole.
             return None;
         }
         let change = |i: usize| {
