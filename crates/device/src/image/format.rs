@@ -101,6 +101,7 @@ impl Channels {
         let order = *ORDERS.get(self.order as usize)?;
         let packed = |dfmt| (matches!(order, "rgb" | "rgbx")).then_some((dfmt, NFMT_UNORM, [Z, Y, X, ONE]));
         let (dfmt, nfmt, select) = match (self.ty, order) {
+            (UNORM_565, "rgbx") => (16, NFMT_UNORM, [Z, Y, X, W]),
             (UNORM_565, _) => packed(16)?,
             (UNORM_555, _) => packed(17)?,
             (UNORM_101010, _) => packed(9)?,
@@ -115,8 +116,11 @@ impl Channels {
             (UNORM8, "sbgra") => (10, NFMT_SRGB, [Z, Y, X, W]),
             (_, "srgb" | "srgbx" | "srgba" | "sbgra" | "rgb" | "rgbx") => return None,
             (_, "a") => self.plain(1, [ZERO, ZERO, ZERO, X])?,
-            (_, "r" | "rx") => self.plain(1, [X, ZERO, ZERO, ONE])?,
-            (_, "rg" | "rgx") => self.plain(2, [X, Y, ZERO, ONE])?,
+            (_, "r") => self.plain(1, [X, ZERO, ZERO, ONE])?,
+            (_, "rg") => self.plain(2, [X, Y, ZERO, ONE])?,
+            // An alpha that no texel has is one; the border has its own.
+            (_, "rx") => self.plain(1, [X, ZERO, ZERO, W])?,
+            (_, "rgx") => self.plain(2, [X, Y, ZERO, W])?,
             (_, "ra") => self.plain(2, [X, ZERO, ZERO, Y])?,
             (_, "rgba") => self.plain(4, [X, Y, Z, W])?,
             (_, "bgra") if self.bytes() == Some(1) => self.plain(4, [Z, Y, X, W])?,

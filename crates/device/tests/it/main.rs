@@ -3,6 +3,7 @@
 mod bad;
 mod catalyst;
 mod faults;
+mod formats;
 mod gws;
 mod hold;
 mod images;
