@@ -149,6 +149,9 @@ mod platform {
             libc::SYS_newfstatat,
             libc::SYS_statx,
             libc::SYS_readlinkat,
+            // realpath asks so whether what comes before `..` is there.
+            libc::SYS_faccessat,
+            libc::SYS_faccessat2,
             libc::SYS_getcwd,
             libc::SYS_getdents64,
             libc::SYS_fcntl,

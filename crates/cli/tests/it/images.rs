@@ -87,3 +87,74 @@ fn a_picture_is_blurred_as_on_the_host() {
     }
     std::fs::remove_dir_all(&directory).unwrap();
 }
+
+/// `examples/picture.py`'s pixels.
+fn scene(x: i32, y: i32) -> [i32; 3] {
+    if (x - 96).pow(2) + (y - 56).pow(2) < 1600 {
+        let light = 255 - ((x - 80).pow(2) + (y - 40).pow(2)) * 200 / 4096;
+        return [light.max(30), (light - 90).max(20), 40];
+    }
+    if y < 72 {
+        return [60 + y, 110 + y, 230 - y / 2];
+    }
+    let depth = 4096 / (y - 68);
+    let square = ((x - 80) * depth).div_euclid(2048) + depth / 48;
+    if square.rem_euclid(2) == 1 { [225, 220, 205] } else { [70, 60, 55] }
+}
+
+/// Width, height and pixels of a PNG file of RGBA whose rows are not filtered, which is what `--dump` writes.
+fn unpacked(file: &[u8]) -> (u32, u32, Vec<u8>) {
+    let word = |at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap());
+    assert_eq!(&file[12..16], b"IHDR");
+    assert_eq!(file[24..29], [8, 6, 0, 0, 0], "8 bits, RGBA");
+    let (width, height) = (word(16), word(20));
+    assert_eq!(&file[37..41], b"IDAT");
+    let data = &file[41..][..word(33) as usize];
+    let rows = miniz_oxide::inflate::decompress_to_vec_zlib(data).unwrap();
+    let row = 4 * width as usize + 1;
+    assert_eq!(rows.len(), row * height as usize);
+    assert!(rows.chunks(row).all(|r| r[0] == 0));
+    (width, height, rows.chunks(row).flat_map(|r| r[1..].to_vec()).collect())
+}
+
+/// The example's edges, of every pixel: Sobel's operator in f32, each sum in the kernel's order.
+#[test]
+fn the_edges_of_the_example_picture_are_those_of_the_host() {
+    const TAPS: [(i32, i32, f32, f32); 8] = [
+        (-1, -1, -1.0, -1.0),
+        (0, -1, 0.0, -2.0),
+        (1, -1, 1.0, -1.0),
+        (-1, 0, -2.0, 0.0),
+        (1, 0, 2.0, 0.0),
+        (-1, 1, -1.0, 1.0),
+        (0, 1, 0.0, 2.0),
+        (1, 1, 1.0, 1.0),
+    ];
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/edges.s");
+    let path = std::env::temp_dir().join(format!("wavemill-edges-{}.png", std::process::id()));
+    let dump = format!("--dump=1:{}", path.display());
+    let output = Command::new(env!("CARGO_BIN_EXE_wavemill")).args(["run", example, &dump]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (width, height, got) = unpacked(&std::fs::read(&path).unwrap());
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!((width, height), (160, 120));
+    let mut strong = 0;
+    for (i, pixel) in got.chunks(4).enumerate() {
+        let (x, y) = (i as i32 % 160, i as i32 / 160);
+        let mut want = [255; 4];
+        for c in 0..3 {
+            let (mut across, mut down) = (0f32, 0f32);
+            for (dx, dy, a, d) in TAPS {
+                let texel = scene((x + dx).clamp(0, 159), (y + dy).clamp(0, 119))[c] as f32 / 255.0;
+                across += a * texel;
+                down += d * texel;
+            }
+            let edge = f64::from((across.abs() + down.abs()).min(1.0));
+            want[c] = (edge * 255.0).round_ties_even() as u8;
+        }
+        assert_eq!(pixel, want, "{x}, {y}");
+        strong += usize::from(want[0] == 255);
+    }
+    // The outline of the ball and the floor, and neither nothing nor everything.
+    assert!((1000..10_000).contains(&strong), "{strong}");
+}
