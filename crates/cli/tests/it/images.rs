@@ -142,7 +142,7 @@ fn the_edges_of_the_example_picture_are_those_of_the_host() {
     for (i, pixel) in got.chunks(4).enumerate() {
         let (x, y) = (i as i32 % 160, i as i32 / 160);
         let mut want = [255; 4];
-        for c in 0..3 {
+        for (c, wanted) in want.iter_mut().take(3).enumerate() {
             let (mut across, mut down) = (0f32, 0f32);
             for (dx, dy, a, d) in TAPS {
                 let texel = scene((x + dx).clamp(0, 159), (y + dy).clamp(0, 119))[c] as f32 / 255.0;
@@ -150,7 +150,7 @@ fn the_edges_of_the_example_picture_are_those_of_the_host() {
                 down += d * texel;
             }
             let edge = f64::from((across.abs() + down.abs()).min(1.0));
-            want[c] = (edge * 255.0).round_ties_even() as u8;
+            *wanted = (edge * 255.0).round_ties_even() as u8;
         }
         assert_eq!(pixel, want, "{x}, {y}");
         strong += usize::from(want[0] == 255);
