@@ -12,7 +12,7 @@ mod chaos;
 use chaos::{PROCESSORS, Random, instruction, state, target, unusual};
 use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
-use wavemill_wave::engine::FaultKind;
+use wavemill_wave::FaultKind;
 use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape};
 
 const PAGE: usize = 4096;
