@@ -12,6 +12,11 @@ pub trait State: Clone + Eq + Hash + Default {
     /// What holds after a step.
     fn step(&mut self, program: &Program, index: usize, step: &Step);
 
+    /// What holds after a FLAT step of which it has shown that its address is in LDS.
+    fn touched_lds(&mut self, program: &Program, index: usize) {
+        let _ = (program, index);
+    }
+
     /// What is wrong with a step that finds this state.
     fn found(&self, program: &Program, index: usize) -> Vec<Finding>;
 }

@@ -5,8 +5,8 @@
 //! meant to be atomic the code does not say; loads past the caches and atomics that return a value are taken for it.
 //!
 //! At a barrier, accesses to LDS must be done, which is what a release of work-group scope asks for; vector memory needs no
-//! wait, for waves of a work-group share L1. Functions return when all they have begun is done: their callers do not wait
-//! for it (AMDGPU guide, calling convention).
+//! wait, for waves of a work-group share L1, except where it loads into LDS, which VM_CNT tells of. Functions return when all
+//! they have begun is done: their callers do not wait for it (AMDGPU guide, calling convention).
 
 use crate::finding::{Finding, Kind, Mend};
 use crate::flow::{self, State};
@@ -26,6 +26,8 @@ enum What {
     WriteBack,
     /// An access to LDS.
     Lds,
+    /// A load from memory into LDS.
+    IntoLds,
     /// Another access to memory.
     Other,
 }
@@ -68,6 +70,8 @@ impl What {
             Some(What::WriteBack)
         } else if step.info.memory().any(|m| m.path == Path::Lds) && raises(Counter::Lgkm) {
             Some(What::Lds)
+        } else if step.info.memory().any(|m| m.path == Path::Lds && m.kind != MemKind::Load) {
+            raises(Counter::Vm).then_some(What::IntoLds)
         } else {
             raises(Counter::Vm).then_some(What::Other)
         }
@@ -82,10 +86,13 @@ impl UnderWay {
             return Some((Kind::Invalidated, &[What::Load]));
         }
         if step.inst.row.op == Op::s_barrier {
-            return Some((Kind::Met, &[What::Lds]));
+            return Some((Kind::Met, &[What::Lds, What::IntoLds]));
         }
         if step.returns {
-            return Some((Kind::Returned, &[What::Load, What::WriteBack, What::Lds, What::Other]));
+            return Some((
+                Kind::Returned,
+                &[What::Load, What::WriteBack, What::Lds, What::IntoLds, What::Other],
+            ));
         }
         stores(step).then_some((Kind::Released, &[What::WriteBack]))
     }

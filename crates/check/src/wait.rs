@@ -5,9 +5,9 @@
 //! order, so that what has an age of n is done when the counter is at most n; scalar loads finish in any order, and only
 //! a counter of 0 helps. On several paths, the youngest counts.
 //!
-//! FLAT instructions raise two counters, and which of them says that the data is there depends on the address. VM_CNT is what
-//! is asked for here: code that knows the address to be in LDS would use DS, and code that knows it to be in memory waits for VM_CNT
-//! alone.
+//! FLAT instructions raise two counters, and are done when both have come down (manual 10.1); of memory, VM_CNT alone tells. On
+//! all paths VM_CNT is what is asked for: code that knows the address to be in LDS would use DS, and code that knows it to be in
+//! memory does not wait for LGKM_CNT. Where code runs the address is known, and LGKM_CNT is asked for, too, if it is in LDS.
 
 use crate::finding::{Finding, Kind, Mend};
 use crate::flow::{self, State};
@@ -21,6 +21,8 @@ use wavemill_isa::info::{Counter, Queue, Raise, Reg, WaitCounts};
 enum Why {
     /// Something will be written to it.
     Load,
+    /// The same by FLAT from LDS: besides VM_CNT, LGKM_CNT tells.
+    FlatLds,
     /// Its content has yet to be read.
     Read,
 }
@@ -116,15 +118,16 @@ impl Outstanding {
         let raises: Vec<(Counter, Queue)> = step.info.raises().map(|r| (r.counter, queue(r))).collect();
         for use_ in step.info.uses() {
             for reg in use_.regs() {
-                if let Some(pending) = self.0.get(&(reg, Why::Load)) {
+                for why in [Why::Load, Why::FlatLds] {
+                    let Some(pending) = self.0.get(&(reg, why)) else { continue };
                     let in_turn = !use_.reads()
                         && Counter::ALL.iter().zip(pending.ages).any(|(counter, age)| {
                             age.is_some_and(|(q, _)| q.in_order() && raises.contains(&(*counter, q)))
                         });
                     if use_.reads() {
-                        out.push((reg, Why::Load, Kind::Used));
+                        out.push((reg, why, Kind::Used));
                     } else if !in_turn {
-                        out.push((reg, Why::Load, Kind::Overwritten));
+                        out.push((reg, why, Kind::Overwritten));
                     }
                 }
                 if use_.writes() && self.0.contains_key(&(reg, Why::Read)) {
@@ -183,11 +186,18 @@ impl State for Outstanding {
         for (reg, why) in leaves(step) {
             let mut own = ages;
             match why {
-                Why::Load => own[Counter::Exp as usize] = None,
+                Why::Load | Why::FlatLds => own[Counter::Exp as usize] = None,
                 Why::Read => (own[Counter::Vm as usize], own[Counter::Lgkm as usize]) = (None, None),
             }
             self.0.insert((reg, why), Pending { ages: own, origin: index });
         }
+    }
+
+    fn touched_lds(&mut self, program: &Program, index: usize) {
+        let mut ages = [None; 3];
+        ages[Counter::Lgkm as usize] = Some((Queue::Lds, 0));
+        let loaded = leaves(&program.steps[index]).into_iter().filter(|(_, why)| *why == Why::Load);
+        self.0.extend(loaded.map(|(reg, _)| ((reg, Why::FlatLds), Pending { ages, origin: index })));
     }
 
     fn found(&self, program: &Program, index: usize) -> Vec<Finding> {

@@ -10,7 +10,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
-use wavemill_isa::info::{Counter, Info, Queue};
+use wavemill_isa::info::{Counter, Info, Path, Queue};
 use wavemill_wave::observe::WaitCounts;
 
 /// Waves of dispatches that have ended.
@@ -138,6 +138,8 @@ pub struct Clock {
     /// Vector memory instructions and those of LDS under way, oldest first.
     vector: VecDeque<u32>,
     lds: VecDeque<u32>,
+    /// Those of vector memory that load into LDS, or store from it.
+    direct: VecDeque<u32>,
     /// LGKM_CNT also counts what comes back in any order.
     mixed: bool,
     /// It has loaded through L1 since it invalidated that.
@@ -154,6 +156,7 @@ impl Clock {
             acquired: None,
             vector: VecDeque::new(),
             lds: VecDeque::new(),
+            direct: VecDeque::new(),
             mixed: false,
             cached: false,
         }
@@ -174,16 +177,28 @@ impl Clock {
                 (Counter::Exp, _) => {}
             }
         }
-        while self.vector.len() > most.vm.into() {
+        let counted = |counter| info.raises().any(|r| r.counter == counter);
+        let lds = info.memory().any(|m| m.path == Path::Lds);
+        if lds && counted(Counter::Vm) && !counted(Counter::Lgkm) {
+            self.direct.push_back(self.now);
+        }
+        self.vector_down_to(most.vm);
+    }
+
+    /// VM_CNT has come down.
+    fn vector_down_to(&mut self, count: u8) {
+        while self.vector.len() > count.into() {
             self.vector.pop_front();
+        }
+        let oldest = self.vector.front().copied().unwrap_or(u32::MAX);
+        while self.direct.front().is_some_and(|stamp| *stamp < oldest) {
+            self.direct.pop_front();
         }
     }
 
     /// S_WAITCNT.
     pub fn waited(&mut self, until: WaitCounts) {
-        while self.vector.len() > until.vm.into() {
-            self.vector.pop_front();
-        }
+        self.vector_down_to(until.vm);
         if until.lgkm == 0 {
             self.mixed = false;
         }
@@ -198,7 +213,7 @@ impl Clock {
 
     /// LDS accesses that are done.
     fn lds_done(&self) -> u32 {
-        self.done(&self.lds)
+        self.done(&self.lds).min(self.done(&self.direct))
     }
 
     /// Memory accesses that are done.

@@ -10,11 +10,17 @@ use crate::finding::Kind;
 use crate::flow::State;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use wavemill_isa::Enc;
 use wavemill_wave::Wave;
+use wavemill_wave::observe::{Access, Space};
 
 /// States that are remembered. Kernels have hundreds; where one has more, the paths that lead to others begin anew, with nothing
 /// under way.
 const STATES: usize = 1 << 14;
+
+/// Marks the number of a FLAT instruction of which it has shown that its address is in LDS: what that makes of a state is a step
+/// of its own.
+const IN_LDS: u32 = 1 << 31;
 
 /// Where a step leads, and the findings of it.
 #[derive(Clone)]
@@ -117,6 +123,17 @@ impl<S: State + Send + Sync> Walk<S> {
         step
     }
 
+    /// Finds out what a state becomes when a FLAT step has touched LDS.
+    #[cold]
+    fn explore_lds(&self, cx: &Context<'_>, at: &Executed, from: u32) -> Move {
+        let mut map = self.map.write().unwrap_or_else(PoisonError::into_inner);
+        let mut next = map.states[from as usize].clone();
+        next.touched_lds(&cx.scene.program(), at.index as usize);
+        let step = Move { to: map.number(next), found: None };
+        map.moves.insert((from, at.index | IN_LDS), step.clone());
+        step
+    }
+
     fn count(&self, cx: &Context<'_>, wave: &Wave, found: &[(Kind, u64, u64)]) {
         for (kind, pc, other) in found {
             let key = Key { check: self.check, kind: kind.name(), pc: *pc, other: Some(*other) };
@@ -147,6 +164,18 @@ impl<S: State + Send + Sync> GroupWatch for Walk<S> {
                 self.recent[index] = Some((from, step.to));
             }
         }
+        self.at[wave.id.wave as usize] = step.to;
+    }
+
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
+        if at.step.inst.row.enc != Enc::Flat || accesses.iter().all(|a| a.space != Space::Lds) {
+            return;
+        }
+        let from = self.at[wave.id.wave as usize];
+        let map = self.map.read().unwrap_or_else(PoisonError::into_inner);
+        let known = map.moves.get(&(from, at.index | IN_LDS)).cloned();
+        drop(map);
+        let step = known.unwrap_or_else(|| self.explore_lds(cx, at, from));
         self.at[wave.id.wave as usize] = step.to;
     }
 }

@@ -127,6 +127,13 @@ const PAIRS: &[(Kind, &str, &str)] = &[
     ),
     (Kind::Released, "gfx90a", "buffer_wbl2\n+s_waitcnt vmcnt(0)\n!global_store_dword v[4:5], v6, off"),
     (Kind::Met, ALL, "s_mov_b32 m0, -1\nds_write_b32 v0, v1\n+s_waitcnt lgkmcnt(0)\n!s_barrier"),
+    // What is loaded into LDS is there when VM_CNT says so, and no other counter.
+    (
+        Kind::Met,
+        ALL,
+        "s_mov_b32 m0, 0\ns_nop 0\nbuffer_load_dword v0, s[4:7], 0 offen lds\ns_waitcnt lgkmcnt(0)\n\
+         +s_waitcnt vmcnt(0)\n!s_barrier",
+    ),
     // A scalar load comes back in any order: a count of one is no help.
     (
         Kind::Met,

@@ -17,7 +17,9 @@ pub const ENGINES: [MakeEngine; 1] = [|t| EngineKind::Interp.make(t)];
 /// Runs a kernel; findings are errors.
 pub fn launch(device: &Device, kernel: &Kernel, launch: Launch) -> Result<Completion, String> {
     let session = Arc::new(Session::new(Checks::parse("")?));
-    let launch = Launch { observers: Observers::one(session.clone()), ..launch };
+    // Kernels that spin take long with checks on a machine that has other things to do.
+    let timeout = launch.timeout.map(|t| t * 10);
+    let launch = Launch { observers: Observers::one(session.clone()), timeout, ..launch };
     let done = device.launch(kernel, &launch)?;
     let found: Vec<String> = session.finish().iter().map(|r| r.text(&|_, _| None)).collect();
     match &done.fault {
