@@ -20,6 +20,8 @@ pub enum Language {
     Hip,
     /// LLVM's IR, as text or bitcode.
     Ir,
+    /// What [`crate::spirv`] makes of SPIR-V: LLVM's IR with types on its pointers.
+    SpirV,
 }
 
 impl Language {
@@ -28,7 +30,7 @@ impl Language {
         match self {
             Language::OpenCl => "cl",
             Language::Hip => "hip",
-            Language::Ir => "ir",
+            Language::Ir | Language::SpirV => "ir",
         }
     }
 
@@ -38,6 +40,7 @@ impl Language {
             Language::OpenCl => ("OpenCL C", "clang rocm-device-libs"),
             Language::Hip => ("HIP", "hipcc libamdhip64-dev rocm-device-libs"),
             Language::Ir => ("LLVM's IR", "clang"),
+            Language::SpirV => ("SPIR-V", "clang-15 llvm-spirv-15"),
         }
     }
 }
@@ -159,7 +162,7 @@ fn step(job: &Job<'_>) -> Result<Compiled, Failure> {
         command.arg("-nogpulib");
     }
     command.arg("-o").arg(&output);
-    if job.language != Language::Ir {
+    if !matches!(job.language, Language::Ir | Language::SpirV) {
         // IR includes nothing, and clang says so.
         command.arg("-MD").arg("-MF").arg(&list);
     }
@@ -248,7 +251,7 @@ fn options(job: &Job<'_>, clang: &Path) -> Vec<OsString> {
             let link = ["-Xclang", "-mlink-builtin-bitcode", "-Xclang"].map(String::from);
             words.extend(link.into_iter().chain([library.display().to_string()]));
         }
-    } else if job.language == Language::Ir {
+    } else if matches!(job.language, Language::Ir | Language::SpirV) {
         // The module names its own target; what differs is not worth a warning.
         words.extend(["-nogpulib", "-Wno-override-module"].map(String::from));
     } else {
@@ -263,6 +266,31 @@ fn options(job: &Job<'_>, clang: &Path) -> Vec<OsString> {
     }
     words.extend_from_slice(job.options);
     words.into_iter().map(OsString::from).collect()
+}
+
+/// The text of a module of bitcode, with types on its pointers.
+pub(crate) fn text_of(bitcode: &Path) -> Result<String, Failure> {
+    let clang = clang(Language::SpirV).map_err(Failure::new)?;
+    let mut command = Command::new(&clang);
+    command.args([
+        "-x",
+        "ir",
+        "--target=spir64",
+        "-S",
+        "-emit-llvm",
+        "-Wno-override-module",
+        "-fno-discard-value-names",
+    ]);
+    command
+        .args(["-Xclang", "-disable-llvm-passes", "-Xclang", "-no-opaque-pointers", "-o", "-"])
+        .arg(bitcode);
+    let failed = |e: std::io::Error| Failure::new(format!("{}: {e}", clang.display()));
+    let done = command.stdin(Stdio::null()).output().map_err(failed)?;
+    if !done.status.success() {
+        let messages = String::from_utf8_lossy(&done.stderr).into_owned();
+        return Err(Failure { messages, reason: format!("{} could not read the module", clang.display()) });
+    }
+    Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
 /// The compiler's major version.
@@ -302,7 +330,10 @@ pub fn available(language: Language) -> bool {
 
 /// Finds clang: `$WAVEMILL_CLANG`, ROCm's, or one on the path; the plain name before versions, new ones before old ones.
 fn clang(language: Language) -> Result<PathBuf, String> {
-    if let Some(named) = std::env::var_os("WAVEMILL_CLANG") {
+    // The one that is named may be too new for SPIR-V.
+    let fits =
+        |named: &OsString| language != Language::SpirV || version(Path::new(named)).is_none_or(|v| v <= 16);
+    if let Some(named) = std::env::var_os("WAVEMILL_CLANG").filter(fits) {
         let path = PathBuf::from(&named);
         let found =
             if path.components().count() > 1 { path.is_file().then_some(path) } else { on_path(&path) };
@@ -313,12 +344,15 @@ fn clang(language: Language) -> Result<PathBuf, String> {
     // Debian's HIP headers and device library are those of clang 15.
     let usual: &[&str] = match language {
         Language::Hip | Language::OpenCl => &["clang-15", "clang-16", "clang-17"],
+        // Later ones know no types of pointers.
+        Language::SpirV => &["clang-15", "clang-16", "clang-14"],
         Language::Ir => &[],
     };
-    let names = std::iter::once("clang".to_owned()).chain((11..=25).rev().map(|v| format!("clang-{v}")));
+    let others = std::iter::once("clang".to_owned()).chain((11..=25).rev().map(|v| format!("clang-{v}")));
+    let names = others.filter(|_| language != Language::SpirV);
     let names = usual.iter().map(|s| s.to_string()).chain(names);
-    let mut found =
-        rocm.is_file().then_some(rocm).into_iter().chain(names.filter_map(|n| on_path(Path::new(&n))));
+    let rocm_has = rocm.is_file() && language != Language::SpirV;
+    let mut found = rocm_has.then_some(rocm).into_iter().chain(names.filter_map(|n| on_path(Path::new(&n))));
     found.next().ok_or_else(|| {
         let (what, packages) = language.needs();
         format!(
@@ -328,7 +362,8 @@ fn clang(language: Language) -> Result<PathBuf, String> {
     })
 }
 
-fn on_path(name: &Path) -> Option<PathBuf> {
+/// A program by its name, where a shell finds it.
+pub(crate) fn on_path(name: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|d| d.join(name)).find(|p| p.is_file())
 }

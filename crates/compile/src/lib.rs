@@ -1,4 +1,4 @@
-//! Sources to code objects: [`clang`] compiles OpenCL C, HIP and LLVM's IR to assembly, [`source`] assembles that,
+//! Sources to code objects: [`clang`] compiles OpenCL C, HIP and LLVM's IR to assembly, [`spirv`] has modules of SPIR-V, [`source`] assembles,
 //! [`cache`] keeps what was made. The command's `run` and the OpenCL runtime stand on it.
 #![forbid(unsafe_code)]
 
@@ -6,4 +6,5 @@ pub mod cache;
 pub mod clang;
 pub mod directory;
 pub mod source;
+pub mod spirv;
 pub mod stated;

@@ -80,6 +80,7 @@ codes! {
     INVALID_DEVICE_PARTITION_COUNT = -68;
     INVALID_PIPE_SIZE = -69;
     INVALID_DEVICE_QUEUE = -70;
+    INVALID_SPEC_ID = -71;
 }
 
 /// What functions do inside: an error leaves early.

@@ -5,6 +5,7 @@ use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::platform::{Platform, named_versions, platform, system, version};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use wavemill_compile::clang::{self, Language};
+use wavemill_compile::spirv;
 use wavemill_console::enqueue::{MAX_BYTES, MAX_EVENTS, PREFERRED_BYTES};
 use wavemill_device::image::{MAX_BUFFER, MAX_SIZE, MAX_SLICES, has_images};
 use wavemill_isa::Level;
@@ -154,6 +155,9 @@ impl Device {
         if self.has_sub_groups() {
             all.push("cl_khr_subgroups");
         }
+        if self.has_il() {
+            all.push("cl_khr_il_program");
+        }
         if self.has_images() {
             all.extend(["cl_khr_3d_image_writes", "cl_khr_depth_images", "cl_khr_image2d_from_buffer"]);
         }
@@ -162,8 +166,14 @@ impl Device {
 
     /// Whether one pointer can lead to every memory: GFX6 has no flat instructions. The device library's atomics, pipes and
     /// functions of work-groups rely on it; LLVM's libclc has none of them.
-    fn has_generic(&self) -> bool {
+    pub fn has_generic(&self) -> bool {
         self.level() > Level::Gfx6 && !clang::uses_libclc()
+    }
+
+    /// Whether SPIR-V can be compiled: what that takes is installed, and the library that its functions are in.
+    pub fn has_il(&self) -> bool {
+        static INSTALLED: OnceLock<bool> = OnceLock::new();
+        *INSTALLED.get_or_init(|| spirv::available() && !clang::uses_libclc())
     }
 
     /// Whether it calculates with halves, and the library, too.
@@ -303,15 +313,19 @@ impl Device {
             0x1055 | 0x1056 => answer.set(if self.has_generic() { 16u32 } else { 0 }),
             0x1057 => answer.set(if self.has_generic() { 1024u32 } else { 0 }),
             0x1058..=0x105a => answer.set(0u32),
-            // No intermediate language.
-            0x105b => answer.text(""),
+            // Intermediate languages: SPIR-V, if at all.
+            0x105b => answer.text(if self.has_il() { "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2" } else { "" }),
             0x105c => answer.set(if self.has_sub_groups() { (MOST_WORK_ITEMS / WAVE) as u32 } else { 0 }),
             0x105d => answer.set(self.has_sub_groups()),
             0x105e => answer.set(version(3, 0)),
             0x1060 => {
                 answer.bytes(&named_versions(self.extensions().into_iter().map(|e| (e, version(1, 0)))))
             }
-            0x1061 | 0x1062 => answer.bytes(&[]),
+            0x1061 => {
+                let versions = if self.has_il() { &[(1, 0), (1, 1), (1, 2)][..] } else { &[] };
+                answer.bytes(&named_versions(versions.iter().map(|(a, b)| ("SPIR-V", version(*a, *b)))))
+            }
+            0x1062 => answer.bytes(&[]),
             // Relaxed, acquire-release, sequentially consistent; work-item, work-group, device, all devices.
             0x1063 => answer.set(0x77u64),
             0x1064 => answer.set(0x7fu64),

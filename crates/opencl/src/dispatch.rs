@@ -204,6 +204,7 @@ static TABLE: [Function; 149] = functions![
 fn extension(name: &str) -> *mut c_void {
     match name {
         "clIcdGetPlatformIDsKHR" => clIcdGetPlatformIDsKHR as *mut c_void,
+        "clCreateProgramWithILKHR" => program::clCreateProgramWithIL as *mut c_void,
         "clGetKernelSubGroupInfoKHR" => kernel::clGetKernelSubGroupInfoKHR as *mut c_void,
         _ => std::ptr::null_mut(),
     }

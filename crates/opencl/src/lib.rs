@@ -17,6 +17,7 @@ mod enqueue;
 mod event;
 mod flags;
 mod handle;
+mod il;
 mod image;
 mod kernel;
 mod mapping;

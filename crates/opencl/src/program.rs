@@ -5,6 +5,7 @@ use crate::build::{self, Attempt, Binary, Options};
 use crate::context::Context;
 use crate::device::Device;
 use crate::handle::{self, Handle, Object, Slot, Table};
+use crate::il;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::Kernel;
@@ -186,12 +187,23 @@ impl Build {
     }
 }
 
+/// What a program was made of.
+pub enum Origin {
+    /// OpenCL C.
+    Source(Vec<u8>),
+    /// SPIR-V.
+    Module(il::Module),
+    /// A binary for each device.
+    Binaries,
+}
+
 /// `cl_program`.
 pub struct Program {
     slot: Slot,
     /// Its context.
     pub context: Arc<Context>,
-    source: Option<Vec<u8>>,
+    /// What it was made of.
+    pub origin: Origin,
     builds: Mutex<Vec<Build>>,
     /// Kernels that were made of it and are still there.
     pub kernels: AtomicU32,
@@ -221,15 +233,21 @@ impl Drop for Program {
 }
 
 impl Program {
-    fn create(context: Arc<Context>, devices: Vec<Arc<Device>>, source: Option<Vec<u8>>) -> Arc<Program> {
+    /// A program that nothing has become of yet.
+    pub fn create(context: Arc<Context>, devices: Vec<Arc<Device>>, origin: Origin) -> Arc<Program> {
         handle::create(|slot| Program {
             slot,
             context,
-            source,
+            origin,
             builds: Mutex::new(devices.into_iter().map(Build::new).collect()),
             kernels: AtomicU32::new(0),
             releases: Mutex::default(),
         })
+    }
+
+    /// OpenCL C, if it was made of that.
+    fn source(&self) -> Option<&Vec<u8>> {
+        if let Origin::Source(text) = &self.origin { Some(text) } else { None }
     }
 
     fn builds(&self) -> MutexGuard<'_, Vec<Build>> {
@@ -287,14 +305,17 @@ fn build_program(program: &Arc<Program>, devices: &[Arc<Device>], text: &str) ->
     let options = Options::parse(text).ok_or(Code::INVALID_BUILD_OPTIONS)?;
     let fine = program.each(devices, |build| {
         let device = build.device.clone();
-        Ok(match &program.source {
-            Some(source) => build.take(
+        Ok(match &program.origin {
+            Origin::Module(module) => {
+                build.take(module.build(&device, &options), Type::Executable, text, None)
+            }
+            Origin::Source(source) => build.take(
                 build::build(source, &device, &options),
                 Type::Executable,
                 text,
                 Some(options.uniform),
             ),
-            None => match build::binary(&std::mem::take(&mut build.binary), &device) {
+            Origin::Binaries => match build::binary(&std::mem::take(&mut build.binary), &device) {
                 Some(Binary::Executable(binary)) => {
                     let attempt = Attempt { made: Some(binary), log: String::new() };
                     build.take(attempt, Type::Executable, text, None)
@@ -338,7 +359,7 @@ api! {
             source.extend(text.sized(len)?);
         }
         let devices = context.devices.clone();
-        Ok(Program::create(context, devices, Some(source)).handle())
+        Ok(Program::create(context, devices, Origin::Source(source)).handle())
     }
 
     /// A program from code objects, bundles, Catalyst's binaries, or what was compiled before.
@@ -370,7 +391,7 @@ api! {
             statuses.put_at(i, Code::SUCCESS);
             all.push(bytes);
         }
-        let program = Program::create(context, devices, None);
+        let program = Program::create(context, devices, Origin::Binaries);
         for (build, binary) in program.builds().iter_mut().zip(all) {
             build.kind = if binary.starts_with(b"BC") { Type::Object } else { Type::Executable };
             build.binary = binary;
@@ -391,21 +412,33 @@ api! {
         Err(Code::INVALID_VALUE)
     }
 
-    /// There is no intermediate language.
-    fn clCreateProgramWithIL(context: Handle<Context>, _il: Bytes, _length: usize) -> make Handle<Program> {
-        handle::get(context)?;
-        Err(Code::INVALID_OPERATION)
+    /// A program from a module of SPIR-V, where there is what it takes to translate it.
+    fn clCreateProgramWithIL(context: Handle<Context>, il: Bytes, length: usize) -> make Handle<Program> {
+        let context = handle::get(context)?;
+        if length == 0 {
+            return Err(Code::INVALID_VALUE);
+        }
+        let bytes = il.get(length)?;
+        if !context.devices.iter().any(|d| d.has_il()) {
+            context.tell("SPIR-V takes llvm-spirv-15, clang-15 and rocm-device-libs, and one of them is not installed");
+            return Err(Code::INVALID_OPERATION);
+        }
+        let module = il::Module::new(bytes).ok_or(Code::INVALID_VALUE)?;
+        let devices = context.devices.clone();
+        Ok(Program::create(context, devices, Origin::Module(module)).handle())
     }
 
-    /// Nothing can be specialised without an intermediate language.
+    /// Sets a constant of a module, by the number that it has there.
     fn clSetProgramSpecializationConstant(
         program: Handle<Program>,
-        _id: u32,
-        _size: usize,
-        _value: Bytes,
+        id: u32,
+        size: usize,
+        value: Bytes,
     ) -> Code {
-        handle::get(program)?;
-        Err(Code::INVALID_PROGRAM)
+        match &handle::get(program)?.origin {
+            Origin::Module(module) => module.set(id, size, value),
+            _ => Err(Code::INVALID_PROGRAM),
+        }
     }
 
     /// One reference more.
@@ -463,7 +496,9 @@ api! {
             return Err(Code::INVALID_VALUE);
         }
         let devices = program.devices(count, devices)?;
-        let source = program.source.as_ref().ok_or(Code::INVALID_OPERATION)?;
+        if matches!(program.origin, Origin::Binaries) {
+            return Err(Code::INVALID_OPERATION);
+        }
         if program.kernels.load(Ordering::SeqCst) > 0 {
             return Err(Code::INVALID_OPERATION);
         }
@@ -473,11 +508,15 @@ api! {
         let names = header_names.list(headers as usize)?;
         for (header, name) in header_programs.list(headers as usize)?.into_iter().zip(names) {
             let header = handle::get(header)?;
-            let text = header.source.clone().ok_or(Code::INVALID_PROGRAM)?;
+            let text = header.source().cloned().ok_or(Code::INVALID_PROGRAM)?;
             included.push((name.get()?, text));
         }
         let fine = program.each(&devices, |build| {
-            let attempt = build::compile(source, &build.device, &options, &included);
+            let attempt = match &program.origin {
+                Origin::Source(source) => build::compile(source, &build.device, &options, &included),
+                Origin::Module(module) => module.compile(&build.device),
+                Origin::Binaries => return Err(Code::INVALID_OPERATION),
+            };
             Ok(build.take(attempt, Type::Object, &text, None))
         })?;
         if let Some(notify) = notify {
@@ -509,7 +548,7 @@ api! {
         let options = Options::parse(&text).ok_or(Code::INVALID_LINKER_OPTIONS)?;
         let lists: Option<Vec<Vec<Vec<u8>>>> = devices.iter().map(|d| modules(&programs, d)).collect();
         let lists = lists.ok_or(Code::INVALID_OPERATION)?;
-        let made = Program::create(context, devices.clone(), None);
+        let made = Program::create(context, devices.clone(), Origin::Binaries);
         let kind = if options.library { Type::Library } else { Type::Executable };
         let mut lists = lists.into_iter();
         let fine = made.each(&devices, |build| {
@@ -549,12 +588,15 @@ api! {
             0x1161 => answer.set(program.context.handle()),
             0x1162 => answer.set(builds.len() as u32),
             0x1163 => answer.list(&builds.iter().map(|b| b.device.handle()).collect::<Vec<_>>()),
-            0x1164 => answer.text(&String::from_utf8_lossy(program.source.as_deref().unwrap_or_default())),
+            0x1164 => answer.text(&String::from_utf8_lossy(program.source().map_or(&[][..], Vec::as_slice))),
             0x1165 => answer.list(&builds.iter().map(|b| b.binary.len()).collect::<Vec<_>>()),
             0x1166 => answer.pointers(&builds.iter().map(|b| b.binary.clone()).collect::<Vec<_>>()),
             0x1167 => answer.set(kernels()?.len()),
             0x1168 => answer.text(&kernels()?.join(";")),
-            0x1169 => answer.bytes(&[]),
+            0x1169 => match &program.origin {
+                Origin::Module(module) => answer.bytes(module.bytes()),
+                _ => answer.bytes(&[]),
+            },
             0x116a | 0x116b => answer.set(false),
             _ => Err(Code::INVALID_VALUE),
         }

@@ -39,6 +39,7 @@ const PACKAGES: &[&str] = &[
     "rocminfo",
     "clang-15",
     "clang-19",
+    "llvm-spirv-15",
     "cmake",
     "make",
     "lld-15",
