@@ -65,7 +65,10 @@ fn perform(args: &Eval) -> Result<ExitCode, String> {
     }
     if args.interactive || code.is_empty() {
         if !args.interactive {
-            return Err("instructions are wanted, or --interactive; see `wavemill eval --help`".into());
+            crate::output::message(format_args!(
+                "wavemill eval: instructions are wanted, or --interactive; see `wavemill eval --help`"
+            ));
+            return Ok(ExitCode::from(2));
         }
         return interactive(&mut session);
     }

@@ -22,7 +22,6 @@ use wavemill_compile::directory::Directory;
 use wavemill_device::EngineKind;
 use wavemill_device::record::Log;
 use wavemill_device::trace::Filter;
-use wavemill_runtime::system::MOST_GPUS;
 
 const AFTER_HELP: &str = "\
 The program needs nothing special: whatever links with libhsa-runtime64.so.1 (HIP, OpenMP or the program itself) gets
@@ -82,11 +81,11 @@ pub struct Exec {
     #[arg(long)]
     xnack: bool,
     /// How many of them
-    #[arg(long, value_name = "N", env = "WAVEMILL_GPUS", default_value_t = 1)]
+    #[arg(long, value_name = "N", env = "WAVEMILL_GPUS", default_value_t = 1, value_parser = crate::gpu::count)]
     gpus: usize,
     /// What executes waves: interp, jit, which compiles, or plain, which goes lane by lane and is slow
-    #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
-    engine: Option<String>,
+    #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE", value_parser = EngineKind::named)]
+    engine: Option<EngineKind>,
     /// Host threads for each GPU (default: all)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1024))]
     threads: Option<u32>,
@@ -97,8 +96,8 @@ pub struct Exec {
     #[command(flatten)]
     silicon: crate::bounds::Silicon,
     /// Stop the program after so many seconds, with a report of what its kernels were doing
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = crate::seconds::parse)]
+    timeout: Option<Duration>,
     /// Report the dispatches to a file; `-` for standard output, behind what the program writes
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -107,7 +106,7 @@ pub struct Exec {
     #[arg(long, value_name = "FILE")]
     events: Option<PathBuf>,
     /// Write instructions with what they changed, see below
-    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = traced)]
     trace: Option<String>,
     /// The same in every run, as far as the program itself is, see below
     #[arg(long)]
@@ -175,10 +174,6 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         Some(_) => args.gpu.trim().to_ascii_lowercase(),
         None => profile.names.first().copied().unwrap_or(profile.processor).to_owned(),
     };
-    if !(1..=MOST_GPUS).contains(&args.gpus) {
-        return Err(format!("--gpus {}: there can be 1 to {MOST_GPUS}", args.gpus));
-    }
-    let engine = args.engine.as_deref().map(EngineKind::named).transpose()?;
     let runtime = Runtime::find()?;
     let mut path = runtime.path().as_os_str().to_owned();
     if let Some(more) = std::env::var_os("LD_LIBRARY_PATH").filter(|v| !v.is_empty()) {
@@ -203,7 +198,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         command.env("PATH", path);
     }
     command.env("WAVEMILL_GPU", gpu).env("WAVEMILL_GPUS", args.gpus.to_string());
-    if let Some(engine) = engine {
+    if let Some(engine) = args.engine {
         command.env("WAVEMILL_ENGINE", engine.name());
     }
     if let Some(threads) = args.threads {
@@ -223,7 +218,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         command.env("WAVEMILL_EVENTS", emptied(file)?);
     }
     if let Some(text) = &args.trace {
-        let filter = Filter::parse(text).map_err(|e| format!("--trace={text}: {e}"))?;
+        let filter = Filter::parse(text)?;
         let mut items: Vec<String> = text.split(',').map(str::to_owned).collect();
         if let Some(file) = &filter.file {
             // The program may be elsewhere when its library opens it.
@@ -258,13 +253,10 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     let faults = directory.path().join("faults");
     command.env("WAVEMILL_FAULTS", &faults);
-    let limit = args.timeout.map(Duration::try_from_secs_f64).transpose();
-    let limit = limit
-        .map_err(|_| format!("--timeout {}: a number of seconds is wanted", args.timeout.unwrap_or(0.0)))?;
-    if let Some(limit) = limit {
+    if let Some(limit) = args.timeout {
         command.env("WAVEMILL_TIMEOUT", limit.as_secs_f64().to_string());
     }
-    let (status, late) = match signals::run(&mut command, limit) {
+    let (status, late) = match signals::run(&mut command, args.timeout) {
         Ok(ended) => ended,
         Err(e) => {
             let message = format!("{}: {e}", program.display());
@@ -286,7 +278,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
         found = checking.finish(checks::gathered(&text))?;
     }
     if late {
-        let seconds = args.timeout.unwrap_or(0.0);
+        let seconds = args.timeout.unwrap_or_default().as_secs_f64();
         crate::output::message(format_args!(
             "wavemill exec: {}: not done after {seconds} s",
             program.display()
@@ -307,7 +299,7 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     }
     let code = match status.code() {
         // HIP ends a program whose kernel was stopped.
-        _ if timeout && limit.is_some() => status::TIMEOUT.into(),
+        _ if timeout && args.timeout.is_some() => status::TIMEOUT.into(),
         Some(0) if timeout => status::TIMEOUT.into(),
         Some(0) if !faults.is_empty() => status::FAULT.into(),
         Some(0) => found.unwrap_or(0).into(),
@@ -317,8 +309,13 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     Ok(ExitCode::from(code as u8))
 }
 
+/// What `--trace` asks for, as the program's library takes it.
+fn traced(text: &str) -> Result<String, String> {
+    Filter::parse(text).map(|_| text.to_owned())
+}
+
 /// What is said of a program that a signal ended, as shells do; nothing of those that people send.
-fn died(signal: i32, faults: &str, limit: Option<f64>) -> Option<String> {
+fn died(signal: i32, faults: &str, limit: Option<Duration>) -> Option<String> {
     use signal_hook::consts::{SIGABRT, SIGHUP, SIGINT, SIGKILL, SIGPIPE, SIGTERM};
     if [SIGHUP, SIGINT, SIGPIPE, SIGTERM].contains(&signal) {
         return None;
@@ -327,7 +324,8 @@ fn died(signal: i32, faults: &str, limit: Option<f64>) -> Option<String> {
     let why = match faults.lines().last() {
         // Its queue is in an error state from then on: no packet behind the one that faulted is looked at.
         Some("timeout") => {
-            let when = limit.map(|s| format!(" when the {s} s of --timeout were over")).unwrap_or_default();
+            let over = |t: Duration| format!(" when the {} s of --timeout were over", t.as_secs_f64());
+            let when = limit.map(over).unwrap_or_default();
             format!(", after a kernel of its queue was stopped{when}, which is reported above")
         }
         Some(_) if signal == SIGABRT => {

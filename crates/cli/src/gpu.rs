@@ -4,6 +4,7 @@ use wavemill_asm::suggest::closest;
 use wavemill_device::Profile;
 use wavemill_device::profile::PROFILES;
 use wavemill_isa::target::{self, Processor, Target};
+use wavemill_runtime::system::MOST_GPUS;
 
 /// The processor of a name: its own (gfx90a), another one of LLVM's (fiji), or that of a product (MI210).
 pub fn processor(name: &str) -> Result<&'static Processor, String> {
@@ -22,6 +23,12 @@ pub fn target(name: &str) -> Result<Target, String> {
 pub fn profile(name: &str) -> Result<Profile, String> {
     let lower = name.trim().to_ascii_lowercase();
     Profile::named(&lower).or_else(|| product(&lower)).ok_or_else(|| unknown(name))
+}
+
+/// How many GPUs there are to be.
+pub fn count(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|n| (1..=MOST_GPUS).contains(n));
+    count.ok_or_else(|| format!("there can be 1 to {MOST_GPUS}"))
 }
 
 /// A product by its short name or by what its box says (Radeon R9 290X), in small letters.

@@ -14,7 +14,7 @@ pub struct Info {
     #[arg(long, value_name = "NAME", default_value = "mi210")]
     gpu: String,
     /// How many of them
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = crate::gpu::count)]
     gpus: usize,
     /// As JSON
     #[arg(long)]

@@ -26,6 +26,7 @@ mod mc;
 mod output;
 mod response;
 mod run;
+mod seconds;
 mod status;
 mod unbundle;
 mod version;

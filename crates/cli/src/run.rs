@@ -158,8 +158,8 @@ pub struct Run {
     #[arg(long, value_name = "NAME")]
     gpu: Option<String>,
     /// What executes waves: interp, jit, which compiles, or plain, which goes lane by lane and is slow
-    #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE")]
-    engine: Option<String>,
+    #[arg(long, value_name = "NAME", env = "WAVEMILL_ENGINE", value_parser = EngineKind::named)]
+    engine: Option<EngineKind>,
     /// Host threads (default: all)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=MOST_THREADS))]
     threads: Option<u32>,
@@ -173,8 +173,8 @@ pub struct Run {
     #[command(flatten)]
     silicon: crate::bounds::Silicon,
     /// Stop a dispatch after so many seconds
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = crate::seconds::parse)]
+    timeout: Option<Duration>,
     /// The same in every run: one thread, work-groups in order, clocks that count instructions
     #[arg(long)]
     deterministic: bool,
@@ -443,14 +443,6 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     // Nobody builds a generic processor.
     target.cpu = target.cpu.concrete();
     *json |= run.json;
-    let engine = run.engine.as_deref().map(EngineKind::named).transpose()?.unwrap_or_default();
-    let timeout = match run.timeout {
-        Some(t) => Some(
-            Duration::try_from_secs_f64(t)
-                .map_err(|_| format!("--timeout {t}: a number of seconds is wanted"))?,
-        ),
-        None => None,
-    };
     let options = Options {
         threads: run.threads.unwrap_or(0) as usize,
         deterministic: run.deterministic || run.record.is_some() || run.replay.is_some(),
@@ -460,7 +452,7 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
             None if run.checks.check.is_some_and(|c| c.has(Check::Mem)) => Bounds::Page,
             None => Bounds::default(),
         },
-        engine,
+        engine: run.engine.unwrap_or_default(),
         violations: run.silicon.violations(),
         caches: run.silicon.caches,
         ..Options::default()
@@ -538,7 +530,7 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
             offset,
             dynamic_lds: run.lds.unwrap_or(0),
             values,
-            timeout,
+            timeout: run.timeout,
             observers: observers.clone(),
         };
         let completions = console::launch(&device, kernel, &launch, &printer)?;

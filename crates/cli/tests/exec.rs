@@ -55,8 +55,7 @@ fn signalled(signal: &str, script: &str) -> (Option<i32>, String) {
     let mut out = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     out.read_line(&mut line).unwrap();
-    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    wavemill_testing::signal(child.id(), signal);
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
     (child.wait().unwrap().code(), rest)
@@ -86,8 +85,8 @@ fn signals_reach_the_program() {
 fn mistakes_are_explained() {
     let cases: [(&[&str], i32, &str); 4] = [
         (&["exec", "--gpu", "mi210x", "--", "true"], 1, "no GPU `mi210x`; did you mean mi210?"),
-        (&["exec", "--gpus", "0", "--", "true"], 1, "there can be 1 to 16"),
-        (&["exec", "--engine", "steam", "--", "true"], 1, "no engine `steam`"),
+        (&["exec", "--gpus", "0", "--", "true"], 2, "there can be 1 to 16"),
+        (&["exec", "--engine", "steam", "--", "true"], 2, "no engine `steam`"),
         (&["exec", "--", "/no/such/program"], 127, "/no/such/program"),
     ];
     for (args, code, message) in cases {
@@ -124,7 +123,8 @@ fn time_runs_out_for_programs() {
     let out = wavemill(&["exec", "--timeout", "60", "--", "sh", "-c", "echo $WAVEMILL_TIMEOUT; exit 6"]);
     assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(6), "60\n"));
     let out = wavemill(&["exec", "--timeout", "-1", "--", "true"]);
-    assert!(text(&out.stderr).contains("--timeout -1: a number of seconds is wanted"));
+    assert_eq!(out.status.code(), Some(2));
+    assert!(text(&out.stderr).contains("`-1` is not a number of seconds from 0 up"), "{}", text(&out.stderr));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! What the tests of several crates share: a generator of numbers, kernels, an engine made of a closure, and a record of
-//! the instructions they run.
+//! What the tests of several crates share: a generator of numbers, kernels, an engine made of a closure, signals, and a
+//! record of the instructions they run.
 //!
 //! Nothing but tests and the model uses this crate.
 #![forbid(unsafe_code)]
@@ -9,7 +9,9 @@ mod fake;
 pub mod fuzz;
 mod kernel;
 mod random;
+mod signal;
 
 pub use fake::Fake;
 pub use kernel::{kernel, object};
 pub use random::Random;
+pub use signal::signal;

@@ -6,17 +6,12 @@ use std::process::ExitCode;
 use wavemill_device::Profile;
 use wavemill_object::limits::{Limits, MAX_WORKGROUP_SIZE, SIMDS_PER_CU, WAVE_SIZE};
 use wavemill_runtime::agent::{self, Pool, flag, segment};
-use wavemill_runtime::system::MOST_GPUS;
 
 /// The GPUs that the environment asks for.
 fn gpus() -> Result<Vec<Profile>, String> {
     let name = std::env::var("WAVEMILL_GPU").unwrap_or_else(|_| "mi210".into());
     let count = match std::env::var("WAVEMILL_GPUS") {
-        Ok(n) => n
-            .parse()
-            .ok()
-            .filter(|n| (1..=MOST_GPUS).contains(n))
-            .ok_or(format!("WAVEMILL_GPUS={n}: there can be 1 to {MOST_GPUS}"))?,
+        Ok(n) => crate::gpu::count(&n).map_err(|e| format!("WAVEMILL_GPUS={n}: {e}"))?,
         Err(_) => 1,
     };
     Ok(vec![crate::gpu::profile(&name)?; count])

@@ -58,7 +58,7 @@ fn what_does_not_run_is_explained() {
             "not available on gfx900",
         ),
         (&["v_mov_b32 v0"][..], 1, "eval:1:"),
-        (&["v0=lane"][..], 1, "instructions are wanted"),
+        (&["v0=lane"][..], 2, "instructions are wanted"),
         (&["s_nop 0", "v0=five"][..], 1, "`v0=five`: `five` is not a number"),
         (&["s_nop 0", "a0=1", "--gpu", "gfx900"][..], 1, "gfx900 has no accumulation registers"),
         (&["s_nop 0", "--gpu", "gfx942"][..], 1, "`gfx942` is not one of GFX6 to gfx90a"),

@@ -70,8 +70,7 @@ fn ctrl_c_tells_the_same_and_leaves_the_buffers() {
         line.clear();
         assert!(errors.read_line(&mut line).unwrap() > 0, "it ended");
     }
-    let sent = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
+    wavemill_testing::signal(child.id(), "INT");
     let mut said = String::new();
     errors.read_to_string(&mut said).unwrap();
     let out = child.wait_with_output().unwrap();

@@ -110,6 +110,6 @@ fn programs_are_told_what_to_trace() {
     assert_eq!((code, said), (Some(0), format!("wave:0,file:{0}/t.txt|{0}/e.json\n", place.display())));
     assert!(place.join("t.txt").exists() && place.join("e.json").exists());
     let (code, said) = exec(&["--trace=lanes:64"]);
-    assert_eq!(code, Some(1));
-    assert!(said.contains("--trace=lanes:64: lanes:64: a wave has lanes 0 to 63"), "{said}");
+    assert_eq!(code, Some(2));
+    assert!(said.contains("for '--trace[=<WHAT>]': lanes:64: a wave has lanes 0 to 63"), "{said}");
 }

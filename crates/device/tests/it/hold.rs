@@ -173,7 +173,8 @@ fn a_barrier_waits_for_the_wave_that_is_held() {
             std::thread::yield_now();
         }
         assert!(controller.release(wave(0, 0)));
-        while controller.waves()[0].state != WaveState::Barrier {
+        // While it runs, it is not among them.
+        while controller.waves().first().is_none_or(|w| w.state != WaveState::Barrier) {
             std::thread::yield_now();
         }
         assert_eq!(controller.step(wave(0, 0)), None, "it waits");
