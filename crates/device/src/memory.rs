@@ -230,6 +230,29 @@ impl Allocations {
     /// The same below 4 GiB.
     pub fn map_low(self: &Arc<Self>, len: u64, name: &str) -> Result<Region, MemoryError> {
         let mut region = self.map(len, name)?;
+        region.low = Some(self.take_low(len, name)?);
+        Ok(region)
+    }
+
+    /// Lets waves see host memory below 4 GiB as well.
+    ///
+    /// # Safety
+    /// As for [`Memory::add`]: the memory must stay valid until the mirror is dropped and no wave runs that saw it.
+    pub unsafe fn mirror_low(
+        self: &Arc<Self>,
+        host: u64,
+        len: u64,
+        name: &str,
+    ) -> Result<Mirror, MemoryError> {
+        let start = self.take_low(len, name)?;
+        let mirror = Mirror { start, owner: self.clone() };
+        // SAFETY: promised by the caller; dropping the mirror withdraws it.
+        unsafe { self.add(start, host, len, true, Use::Device, name) }?;
+        Ok(mirror)
+    }
+
+    /// Addresses below 4 GiB that nothing else has.
+    fn take_low(&self, len: u64, name: &str) -> Result<u64, MemoryError> {
         let size = len.max(1).next_multiple_of(LOW_GRANULE);
         let mut low = self.low.lock().unwrap_or_else(PoisonError::into_inner);
         // Host memory may be down there, too, in programs that are not position-independent.
@@ -247,9 +270,7 @@ impl Allocations {
             return Err(MemoryError(format!("no {len} bytes of memory for {name} below 4 GiB")));
         }
         low.insert(at, at + size);
-        region.low = Some(at);
-        drop(low);
-        Ok(region)
+        Ok(at)
     }
 
     /// Makes host memory visible to waves.
@@ -395,6 +416,26 @@ impl Allocations {
     }
 }
 
+/// Host memory that waves see a second time, below 4 GiB, until this is dropped.
+pub struct Mirror {
+    start: u64,
+    owner: Arc<Allocations>,
+}
+
+impl Mirror {
+    /// First address, as waves see it.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+}
+
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        self.owner.withdraw(self.start);
+        self.owner.low.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.start);
+    }
+}
+
 /// Memory that is freed when this is dropped.
 pub struct Region {
     map: Option<Mapping>,
@@ -522,6 +563,22 @@ mod tests {
         assert_eq!(a.to_vec()[95..], [0, 1, 2, 3, 4]);
         drop(a);
         assert!(all.list().is_empty() && all.nearest(0).is_none());
+    }
+
+    #[test]
+    fn memory_has_mirrors_below_four_gib() {
+        let all = Arc::new(Allocations::default());
+        let memory = all.allocate(8192, Use::Device, "a buffer").unwrap();
+        assert!(memory.write(4096, &[7]));
+        // SAFETY: the memory outlives the mirrors, and no wave runs.
+        let mirror = || unsafe { all.mirror_low(memory.start() + 4096, 4096, "its second half") }.unwrap();
+        let (first, second) = (mirror(), mirror());
+        assert!(first.start() < second.start() && second.start() + 4096 <= 1 << 32);
+        assert_eq!(all.find(second.start() + 4095).map(|a| a.name).as_deref(), Some("its second half"));
+        let gone = first.start();
+        drop(first);
+        assert!(all.find(gone).is_none());
+        assert_eq!(mirror().start(), gone, "its addresses are there for others");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::event::{Event, Kind};
 use crate::handle::{self, Handle};
 use crate::kernel::{Arg, Kernel};
 use crate::memory::{Mem, Shape};
+use crate::narrow::{self, Low};
 use crate::program::Loaded;
 use crate::queue::Queue;
 use std::io::Write;
@@ -133,6 +134,11 @@ impl Launch {
         // Checked first: how many dimensions there are says how much of the others is read.
         let Some(sizes) = grid.sizes(own, code.uniform)? else { return Ok(None) };
         let offset = grid.offset()?;
+        if own.narrow && !args.iter().all(narrow::takes) {
+            let text = "shared virtual memory and pipes are not for kernels with 32-bit pointers";
+            queue.context.tell(&format!("kernel {}: {text}", own.name));
+            return Err(Code::INVALID_KERNEL_ARGS);
+        }
         let values = args.iter().map(|a| value(a, queue)).collect::<Result<Vec<Value>>>()?;
         let local = |a: &Arg| if let Arg::Local(n) = a { u64::from(*n) } else { 0 };
         if u64::from(own.setup.group_bytes) + args.iter().map(local).sum::<u64>() > LOCAL_BYTES {
@@ -149,10 +155,20 @@ impl Launch {
             terminal::message(message);
             Code::OUT_OF_RESOURCES
         };
-        let (default, queues) = self.queues(queue).map_err(refused)?;
+        let (mut default, queues) = self.queues(queue).map_err(refused)?;
         // Launches take turns at them.
         let _turns: Vec<_> = queues.iter().map(|q| q.memory.turn()).collect();
-        let memories = queues.iter().map(|q| q.memory.clone()).collect();
+        let mut memories: Vec<_> = queues.iter().map(|q| q.memory.clone()).collect();
+        let mut low = Low::default();
+        let mut values = self.values;
+        if self.kernel.narrow {
+            if !memories.is_empty() {
+                low.with_queue(queue).map_err(refused)?;
+                memories = low.queue.iter().cloned().collect();
+                default = default.and(memories.first().map(|q| q.address()));
+            }
+            values = self.held.1.iter().map(|a| low.value(a, queue)).collect::<Result<_>>()?;
+        }
         let services = Services::new(device, &self.kernel, &self.sizes, &printer())
             .and_then(|s| s.with_queues(device, &self.kernel, default, memories))
             .map_err(refused)?;
@@ -160,7 +176,7 @@ impl Launch {
             Hidden { grid, size: group, dimensions, queue: queue.direct.at().address(), ..Hidden::default() };
         hidden.global_offset = self.offset;
         services.hidden(&mut hidden);
-        let block = kernarg::build(&self.kernel, &self.values, &hidden, self.kernel.setup.group_bytes);
+        let block = kernarg::build(&self.kernel, &values, &hidden, self.kernel.setup.group_bytes);
         let block = block.map_err(|e| {
             terminal::message(format_args!("kernel {}: {e}", self.kernel.name));
             Code::INVALID_KERNEL_ARGS
@@ -168,8 +184,14 @@ impl Launch {
         // Compilers load a few bytes beyond the arguments.
         let room = (block.bytes.len() as u64).next_multiple_of(64);
         let mut arguments = queue.arguments.lock().unwrap_or_else(PoisonError::into_inner);
-        let address = arguments.room(room, queue.device.gpu.index)?;
-        Bytes::at(address).set(&block.placed(address));
+        let address = match self.kernel.narrow {
+            true => low.arguments(room, queue)?,
+            false => arguments.room(room, queue.device.gpu.index)?,
+        };
+        match self.kernel.narrow {
+            true => low.write(address, &block.placed(address)),
+            false => Bytes::at(address).set(&block.placed(address)),
+        }
         let packet = DispatchPacket {
             header: DispatchPacket::HEADER,
             setup: dimensions,

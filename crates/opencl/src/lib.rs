@@ -22,6 +22,7 @@ mod image;
 mod kernel;
 mod mapping;
 mod memory;
+mod narrow;
 mod platform;
 mod program;
 mod queue;

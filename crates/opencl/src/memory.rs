@@ -9,7 +9,9 @@ use crate::svm;
 use crate::texels::ImageData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::Use;
+use wavemill_device::memory::Mirror;
 use wavemill_runtime::heap::{Gpus, Origin};
+use wavemill_runtime::platform::Gpu;
 
 /// What is called when a memory object goes.
 pub type Destructor = extern "C" fn(Handle<Mem>, Data);
@@ -127,6 +129,30 @@ pub struct Parts {
     pub host_ptr: u64,
     pub parent: Option<(Arc<Mem>, u64)>,
     pub properties: Vec<u64>,
+}
+
+/// A memory object's bytes where kernels with 32-bit pointers see them.
+pub struct Mirrored {
+    // It goes before the memory does.
+    mirror: Mirror,
+    _mem: Arc<Mem>,
+}
+
+impl Mirrored {
+    /// First address, as waves see it.
+    pub fn start(&self) -> u64 {
+        self.mirror.start()
+    }
+}
+
+impl Mem {
+    /// Lets kernels with 32-bit pointers see it.
+    pub fn mirrored(self: &Arc<Mem>, gpu: &Gpu) -> Result<Mirrored> {
+        // SAFETY: the object keeps its memory, and what is made here keeps the object; it goes when the launch has ended that it was
+        // made for, and its waves with it.
+        let mirror = unsafe { gpu.device.memory().mirror_low(self.storage.host, self.size, "a buffer") };
+        Ok(Mirrored { mirror: mirror.map_err(|_| Code::OUT_OF_RESOURCES)?, _mem: self.clone() })
+    }
 }
 
 static TABLE: Table<Mem> = Table::new();

@@ -79,19 +79,7 @@ impl Loaded {
         let source = (binary.as_ptr() as u64, binary.len() as u64);
         executable.load(&device.gpu, "the program", binary, source).map_err(|e| e.to_string())?;
         executable.freeze().map_err(|e| e.to_string())?;
-        let code = Loaded { executable, gpu: device.gpu.index, kernels, uniform };
-        let narrow = code.loaded().any(|k| k.narrow);
-        match narrow {
-            true => Err("its kernels have pointers of 32 bits, the device has 64".into()),
-            false => Ok(code),
-        }
-    }
-
-    fn loaded(&self) -> impl Iterator<Item = &Arc<Kernel>> {
-        self.executable.symbols.iter().filter_map(|s| match &s.kind {
-            SymbolKind::Kernel(kernel) => Some(kernel),
-            SymbolKind::Variable { .. } => None,
-        })
+        Ok(Loaded { executable, gpu: device.gpu.index, kernels, uniform })
     }
 
     /// A kernel as the device knows it.
