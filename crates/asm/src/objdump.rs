@@ -57,6 +57,26 @@ pub struct Part<'a> {
     pub labels: &'a [Label<'a>],
     /// Branch targets without a name get one, `L0` and so on, as --symbolize-operands asks for.
     pub symbolize: bool,
+    /// Blocks of zeros are code like any other; else they are `...`, up to the next of the places that relocations change.
+    pub zeros: bool,
+    /// Addresses that relocations change, sorted.
+    pub patched: &'a [u64],
+}
+
+impl Part<'_> {
+    /// How many of the bytes at an address are not worth showing.
+    fn skipped(&self, address: u64, bytes: &[u8]) -> usize {
+        if self.zeros {
+            return 0;
+        }
+        let next = self.patched.get(self.patched.partition_point(|p| *p < address));
+        let room = next.map_or(u64::MAX, |p| p - address).min(bytes.len() as u64) as usize;
+        match bytes[..room].iter().take_while(|b| **b == 0).count() {
+            0..8 => 0,
+            // What follows may begin with zeros.
+            count => count & !3,
+        }
+    }
 }
 
 /// A label with its address, in order: what runs are made of.
@@ -141,7 +161,7 @@ impl Objdump {
             }
             let at = (address - base) as usize + skip;
             // An instruction may look past the label that ends its run; the bytes beyond are the section's.
-            self.run(base + at as u64, bytes, &code[at..], &starts, notes.as_deref_mut(), out, sink)?;
+            self.run(part, base + at as u64, bytes, &code[at..], &starts, notes.as_deref_mut(), out, sink)?;
         }
         sink.write_all(out)
     }
@@ -221,6 +241,7 @@ impl Objdump {
     #[allow(clippy::too_many_arguments)] // a run, what surrounds it, and where its text goes
     fn run(
         &self,
+        part: &Part<'_>,
         mut address: u64,
         bytes: &[u8],
         ahead: &[u8],
@@ -234,6 +255,13 @@ impl Objdump {
             if out.len() > FLUSH {
                 sink.write_all(out)?;
                 out.clear();
+            }
+            let skipped = part.skipped(address, &bytes[at..]);
+            if skipped > 0 {
+                out.extend_from_slice(b"\t\t...\n");
+                at += skipped;
+                address = address.saturating_add(skipped as u64);
+                continue;
             }
             if let Some(notes) = &mut notes {
                 notes(Beside::Before(address), out);

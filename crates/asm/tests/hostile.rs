@@ -117,7 +117,15 @@ fn sections_at_the_end_of_addresses_are_shown() {
     let code: Vec<u8> = [0xbf82_ffffu32, 0xbf81_0000].iter().flat_map(|w| w.to_le_bytes()).collect();
     for short in 0..16 {
         let base = u64::MAX - short;
-        let part = Part { name: ".text", base, code: &code, labels: &[], symbolize: true };
+        let part = Part {
+            name: ".text",
+            base,
+            code: &code,
+            labels: &[],
+            symbolize: true,
+            zeros: false,
+            patched: &[],
+        };
         let mut text = Vec::new();
         objdump.section(&part, None, &mut text).unwrap();
         let text = String::from_utf8(text).unwrap();

@@ -50,11 +50,14 @@ pub struct Disasm {
     /// Names (L0, L1 …) for branch targets that have none
     #[arg(long)]
     symbolize_operands: bool,
+    /// Blocks of zeros as code, too, not as `...`
+    #[arg(short = 'z', long)]
+    disassemble_zeroes: bool,
     /// A source that assembles to the same object
-    #[arg(long, conflicts_with_all = ["code_only", "source", "line_numbers", "reloc", "symbolize_operands"])]
+    #[arg(long, conflicts_with_all = ["code_only", "source", "line_numbers", "reloc", "symbolize_operands", "disassemble_zeroes"])]
     asm: bool,
     /// An OpenCL 2.0 binary of AMD's Catalyst driver: a source in CLRX's assembly, which assembles to the same binary
-    #[arg(long, conflicts_with_all = ["asm", "code_only", "source", "line_numbers", "reloc", "symbolize_operands", "mcpu"])]
+    #[arg(long, conflicts_with_all = ["asm", "code_only", "source", "line_numbers", "reloc", "symbolize_operands", "disassemble_zeroes", "mcpu"])]
     clrx: bool,
     /// Disassemble for this processor instead of the one the object names
     #[arg(long, value_name = "NAME")]
@@ -64,9 +67,31 @@ pub struct Disasm {
     target: Option<String>,
 }
 
+/// What else is in a listing: llvm-objdump has options for it.
+#[derive(Default)]
+pub struct More<'a> {
+    /// Text before the code.
+    pub tables: Option<&'a dyn Fn(&File<'_>) -> Result<String, String>>,
+    /// No code.
+    pub no_code: bool,
+    /// Only these sections, if there are any.
+    pub sections: &'a [String],
+}
+
+impl More<'_> {
+    fn text(&self, file: &File<'_>) -> Result<String, String> {
+        self.tables.map_or(Ok(String::new()), |tables| tables(file))
+    }
+
+    /// Whether a section is listed.
+    pub fn lists(&self, section: &Section<'_>) -> bool {
+        self.sections.is_empty() || self.sections.iter().any(|name| name == section.name)
+    }
+}
+
 /// Runs `wavemill disasm`.
 pub fn run(args: &Disasm) -> ExitCode {
-    match disasm(args) {
+    match list(args, &More::default()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => crate::output::fail("disasm", &message),
     }
@@ -93,7 +118,8 @@ fn meant(name: &str, objects: &[CodeObject<'_>]) -> Result<String, String> {
     }
 }
 
-fn disasm(args: &Disasm) -> Result<(), String> {
+/// Lists a file.
+pub fn list(args: &Disasm, more: &More<'_>) -> Result<(), String> {
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
     let bytes = open(&args.file)?;
     let objects = choose(&args.file, &bytes, args.target.as_deref())?;
@@ -116,16 +142,20 @@ fn disasm(args: &Disasm) -> Result<(), String> {
             written(out.write_all(text.as_bytes()))?;
             continue;
         }
+        if more.no_code {
+            written(out.write_all(head(&args.file, object).as_bytes()))?;
+            written(out.write_all(more.text(&file)?.as_bytes()))?;
+            continue;
+        }
         let target = target_of(args, &file)?;
         if args.asm {
             let text = restore::source(&file, target, args.kernel.as_deref()).map_err(|e| in_file(&e))?;
             written(out.write_all(text.as_bytes()))?;
             continue;
         }
-        let entry = if object.id.is_empty() { String::new() } else { format!("({})", label(object)) };
-        let head = format!("\n{name}{entry}:\tfile format elf64-amdgpu\n");
-        written(out.write_all(head.as_bytes()))?;
-        text(args, &file, target, &mut out)?;
+        written(out.write_all(head(&args.file, object).as_bytes()))?;
+        written(out.write_all(more.text(&file)?.as_bytes()))?;
+        text(args, more, &file, target, &mut out)?;
     }
     match &args.kernel {
         Some(kernel) if !found => {
@@ -136,6 +166,12 @@ fn disasm(args: &Disasm) -> Result<(), String> {
         }
         _ => Ok(()),
     }
+}
+
+/// The line above an object's listing.
+fn head(file: &str, object: &CodeObject<'_>) -> String {
+    let entry = if object.id.is_empty() { String::new() } else { format!("({})", label(object)) };
+    format!("\n{}{entry}:\tfile format elf64-amdgpu\n", name_of(file, object))
 }
 
 /// What to disassemble for.
@@ -153,7 +189,13 @@ fn target_of(args: &Disasm, file: &File<'_>) -> Result<Target, String> {
     Ok(target)
 }
 
-fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> Result<(), String> {
+fn text(
+    args: &Disasm,
+    more: &More<'_>,
+    file: &File<'_>,
+    target: Target,
+    out: &mut dyn Write,
+) -> Result<(), String> {
     let in_file = |e: &dyn std::fmt::Display| format!("{}: {e}", args.file);
     let objdump = Objdump::new(target, file.version());
     let lines = match args.source || args.line_numbers {
@@ -170,16 +212,23 @@ fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> 
         Sources { files: HashMap::new(), text: args.source, places: args.line_numbers, room: MAX_SOURCES };
     for (number, section) in file.sections.iter().enumerate() {
         let code = section.flags & SHF_EXECINSTR != 0;
-        if section.data.is_empty() || (args.code_only && !code) {
+        if section.data.is_empty() || (args.code_only && !code) || !more.lists(section) {
             continue;
         }
         let labels = labels(file, number, section);
+        let relocations = match args.reloc && code {
+            true => relocations(file, number as u32).map_err(|e| in_file(&e))?,
+            false => Vec::new(),
+        };
+        let patched: Vec<u64> = relocations.iter().map(|r| r.0).collect();
         let mut part = Part {
             name: section.name,
             base: section.address,
             code: section.data,
             labels: &labels,
             symbolize: args.symbolize_operands,
+            zeros: args.disassemble_zeroes,
+            patched: &patched,
         };
         let only: Vec<Label<'_>>;
         if let Some(kernel) = &args.kernel {
@@ -195,10 +244,6 @@ fn text(args: &Disasm, file: &File<'_>, target: Target, out: &mut dyn Write) -> 
             written(objdump.descriptors(&part, out))?;
             continue;
         }
-        let relocations = match args.reloc {
-            true => relocations(file, number as u32).map_err(|e| in_file(&e))?,
-            false => Vec::new(),
-        };
         if lines.is_none() && relocations.is_empty() {
             written(objdump.section(&part, None, out))?;
             continue;

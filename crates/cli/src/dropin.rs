@@ -1,6 +1,7 @@
 //! The command under other names: called as `llvm-mc`, `llvm-objdump`, `ld.lld`, `rocminfo`, `rocm_agent_enumerator` or
 //! `amdgpu-arch` (by a link, or a copy), it behaves as that tool does.
 
+mod lld;
 mod objdump;
 mod rocm;
 
@@ -27,16 +28,14 @@ pub fn called(words: &[OsString]) -> Called {
     let plain = if plain.is_empty() { &name } else { plain };
     let rest = words.get(1..).unwrap_or_default();
     let texts = || rest.iter().map(|w| w.to_string_lossy().into_owned()).collect::<Vec<_>>();
-    let command =
-        |name: &str, rest: Vec<OsString>| Called::As([vec!["wavemill".into(), name.into()], rest].concat());
     match plain {
         "llvm-mc" => Called::Done(crate::mc::run(&texts())),
         "llvm-objdump" => Called::Done(objdump::run(&texts())),
-        "ld.lld" => command("link", rest.to_vec()),
+        "ld.lld" => Called::Done(lld::run(rest)),
         // `lld -flavor gnu` is ld.lld.
         "lld" => {
             let flavor = rest.first().is_some_and(|w| w == "-flavor");
-            command("link", rest.get(if flavor { 2 } else { 0 }..).unwrap_or_default().to_vec())
+            Called::Done(lld::run(rest.get(if flavor { 2 } else { 0 }..).unwrap_or_default()))
         }
         "rocminfo" => Called::Done(rocm::rocminfo(&texts())),
         "rocm_agent_enumerator" => Called::Done(rocm::enumerator(&texts())),

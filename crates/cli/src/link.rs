@@ -1,7 +1,9 @@
 //! `wavemill link`: relocatable objects to the code object that a runtime loads.
 
 use crate::input::open;
+use crate::response;
 use clap::Args;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use wavemill_object::link::{BuildId, Input, Options, Strip, link};
 
@@ -56,16 +58,32 @@ impl Undefined {
     }
 }
 
+/// The words for it. It makes shared objects and nothing else, and takes no bitcode: what tells ld.lld to do the one and how to
+/// compile the other is left out, so that clang can call it in ld.lld's place.
+pub fn arguments(words: Vec<OsString>) -> Vec<OsString> {
+    let moot =
+        |a: &OsString| a.to_str().is_some_and(|a| a.trim_start_matches('-').starts_with("plugin-opt="));
+    let mut all = response::expand(words);
+    all.retain(|a| a != "-shared" && a != "--shared" && !moot(a));
+    all
+}
+
 /// Runs `wavemill link`.
 pub fn run(args: &Link) -> ExitCode {
+    run_as("wavemill link", args)
+}
+
+/// The same for a tool that begins its messages in its own way.
+pub fn run_as(tool: &str, args: &Link) -> ExitCode {
+    let failed = |messages: &[&dyn std::fmt::Display]| {
+        messages.iter().for_each(|m| crate::output::message(format_args!("{tool}: {m}")));
+        ExitCode::FAILURE
+    };
     let mut files = Vec::new();
     for name in &args.files {
         match open(name) {
             Ok(bytes) => files.push((name, bytes)),
-            Err(message) => {
-                crate::output::message(format_args!("wavemill link: {message}"));
-                return ExitCode::FAILURE;
-            }
+            Err(message) => return failed(&[&message]),
         }
     }
     let inputs: Vec<Input<'_>> =
@@ -77,19 +95,11 @@ pub fn run(args: &Link) -> ExitCode {
     };
     let build_id = match args.build_id.as_deref().map(BuildId::parse).transpose() {
         Ok(id) => id.flatten(),
-        Err(message) => {
-            crate::output::message(format_args!("wavemill link: --build-id={message}"));
-            return ExitCode::FAILURE;
-        }
+        Err(message) => return failed(&[&format!("--build-id={message}")]),
     };
     let gc_sections = args.gc_sections;
     match link(&inputs, &Options { strip, gc_sections, build_id, ..args.undefined.options(true) }) {
         Ok(bytes) => crate::output::save("link", &args.output, &bytes),
-        Err(errors) => {
-            for error in errors {
-                crate::output::message(format_args!("wavemill link: {error}"));
-            }
-            ExitCode::FAILURE
-        }
+        Err(errors) => failed(&errors.iter().map(|e| e as &dyn std::fmt::Display).collect::<Vec<_>>()),
     }
 }

@@ -98,7 +98,10 @@ fn dispatch() -> ExitCode {
         dropin::Called::As(words) => words,
         dropin::Called::Done(code) => return code,
     };
-    let words = arguments(words.into_iter());
+    let words = match words.get(1) {
+        Some(command) if command == "link" => link::arguments(words),
+        _ => words,
+    };
     let json = wants_json(&words);
     let command = match Cli::try_parse_from(&words) {
         Ok(cli) => cli.command,
@@ -159,19 +162,6 @@ fn perform(command: Command) -> ExitCode {
         Command::Man(args) => manual::man(&args, Cli::command()),
         Command::Bench(args) => bench::run(&args),
     }
-}
-
-/// The command line. `link` makes shared objects and nothing else, and takes no bitcode: what tells ld.lld to do the one
-/// and how to compile the other is left out, so that clang can call it in ld.lld's place.
-fn arguments(given: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let mut all: Vec<OsString> = given.collect();
-    if all.get(1).is_some_and(|command| command == "link") {
-        all = response::expand(all);
-        let moot =
-            |a: &OsString| a.to_str().is_some_and(|a| a.trim_start_matches('-').starts_with("plugin-opt="));
-        all.retain(|a| a != "-shared" && a != "--shared" && !moot(a));
-    }
-    all
 }
 
 /// Refuses settings in the environment that would do nothing.

@@ -1,11 +1,10 @@
-//! `llvm-objdump`: its options for AMD GPUs, in terms of `wavemill disasm`, and its symbol table.
+//! `llvm-objdump`: its options for AMD GPUs, in terms of `wavemill disasm`, and its tables.
 
-use crate::input::{choose, name_of, open};
+mod tables;
+
+use crate::disasm::{Disasm, More, list};
 use clap::Parser;
-use std::fmt::Write as _;
 use std::process::ExitCode;
-use wavemill_object::demangle;
-use wavemill_object::elf::{STT_FILE, STT_FUNC, STT_OBJECT, STT_SECTION};
 use wavemill_object::read::File;
 
 const HELP: &str = "\
@@ -16,14 +15,22 @@ Usage: llvm-objdump [OPTIONS] FILE...
   -d, --disassemble                 the code
   -D, --disassemble-all             the code, and kernel descriptors as directives
   --disassemble-symbols=A,B         only these functions
+  -f, --file-headers                what the file is
+  -h, --section-headers             its sections
   -t, --syms                        the symbol table
+  -T, --dynamic-syms                the dynamic symbol table
+  -s, --full-contents               the sections' bytes
+  -j, --section=NAME                only this section, of -h, -s and the code
   -r, --reloc                       relocations
   -S, --source, -l, --line-numbers  source lines and their places
   --symbolize-operands              labels for branch targets
-  -C, --demangle                    C++ names in the symbol table
+  -z, --disassemble-zeroes          blocks of zeros, too
+  -C, --demangle                    C++ names in the symbol tables
   --mcpu=NAME                       the processor, where the object does not say
   --target=TARGET                   which of a bundle's or program's objects
   --version
+
+--no-show-raw-insn, --print-imm-hex and --no-print-imm-hex change nothing, as they do not for AMD GPUs in llvm-objdump.
 ";
 
 #[derive(Default)]
@@ -31,9 +38,10 @@ struct Job {
     code: bool,
     all: bool,
     symbols: Vec<String>,
-    table: bool,
-    demangle: bool,
+    tables: tables::Wanted,
     target: Option<String>,
+    /// Only these sections, if there are any.
+    sections: Vec<String>,
     /// Options of `wavemill disasm`.
     options: Vec<String>,
     files: Vec<String>,
@@ -51,24 +59,34 @@ pub fn run(args: &[String]) -> ExitCode {
     };
     let mut code = ExitCode::SUCCESS;
     for file in &job.files {
-        let done = if job.table { table(&job, file) } else { Ok(()) };
-        if let Err(message) = done {
-            crate::output::message(format_args!("llvm-objdump: error: '{file}': {message}"));
+        if let Err(message) = show(&job, file) {
+            crate::output::message(format_args!("llvm-objdump: error: {message}"));
             code = ExitCode::FAILURE;
-            continue;
-        }
-        if job.code {
-            let shown = disassemble(&job, file);
-            if shown != ExitCode::SUCCESS {
-                code = shown;
-            }
         }
     }
     code
 }
 
+/// Options of one letter that may stand behind one dash.
+const LETTERS: &str = "dDfhtTsrSlCz";
+
+/// The words, each option on its own.
+fn separate(args: &[String]) -> Vec<String> {
+    let mut all = Vec::new();
+    for arg in args {
+        match arg.strip_prefix('-') {
+            Some(letters) if letters.len() > 1 && letters.chars().all(|c| LETTERS.contains(c)) => {
+                all.extend(letters.chars().map(|c| format!("-{c}")));
+            }
+            _ => all.push(arg.clone()),
+        }
+    }
+    all
+}
+
 fn parse(args: &[String]) -> Result<Option<Job>, String> {
     let mut job = Job::default();
+    let args = separate(args);
     let mut args = args.iter();
     while let Some(arg) = args.next() {
         let (name, value) = match arg.split_once('=') {
@@ -84,7 +102,14 @@ fn parse(args: &[String]) -> Result<Option<Job>, String> {
                 job.code = true;
                 job.symbols.extend(valued()?.split(',').map(str::to_owned));
             }
-            "-t" | "--syms" => job.table = true,
+            "-f" | "--file-headers" => job.tables.file = true,
+            "-h" | "--headers" | "--section-headers" => job.tables.sections = true,
+            "-t" | "--syms" => job.tables.symbols = true,
+            "-T" | "--dynamic-syms" => job.tables.dynamic = true,
+            "-s" | "--full-contents" => job.tables.contents = true,
+            "-j" | "--section" => job.sections.extend(valued()?.split(',').map(str::to_owned)),
+            "-z" | "--disassemble-zeroes" => job.options.push("-z".into()),
+            "--no-show-raw-insn" | "--print-imm-hex" | "--no-print-imm-hex" => {}
             "-r" | "--reloc" => job.options.push("-r".into()),
             "-S" | "--source" => {
                 job.code = true;
@@ -92,7 +117,7 @@ fn parse(args: &[String]) -> Result<Option<Job>, String> {
             }
             "-l" | "--line-numbers" => job.options.push("-l".into()),
             "--symbolize-operands" => job.options.push("--symbolize-operands".into()),
-            "-C" | "--demangle" => job.demangle = true,
+            "-C" | "--demangle" => job.tables.demangle = true,
             "--mcpu" => job.options.push(format!("--mcpu={}", valued()?)),
             "--target" => job.target = Some(valued()?),
             "--triple" | "--arch-name" | "--arch" => {
@@ -105,7 +130,7 @@ fn parse(args: &[String]) -> Result<Option<Job>, String> {
                 crate::print(crate::mc::version().as_bytes());
                 return Ok(None);
             }
-            "-h" | "--help" => {
+            "--help" => {
                 crate::print(HELP.as_bytes());
                 return Ok(None);
             }
@@ -118,21 +143,24 @@ fn parse(args: &[String]) -> Result<Option<Job>, String> {
     if job.files.is_empty() {
         job.files.push("a.out".into());
     }
-    if !job.code && !job.table {
-        return Err("at least one action has to be given: -d, -D, -t, --disassemble-symbols".into());
+    if !job.code && !job.tables.any() {
+        return Err(
+            "at least one action has to be given: -d, -D, -f, -h, -t, -T, -s, --disassemble-symbols".into()
+        );
     }
     Ok(Some(job))
 }
 
-/// Disassembles a file, function by function if some are named.
-fn disassemble(job: &Job, file: &str) -> ExitCode {
+/// Shows a file: its tables, then its code, function by function if some are named.
+fn show(job: &Job, file: &str) -> Result<(), String> {
     #[derive(Parser)]
     #[command(no_binary_name = true)]
     struct Words {
         #[command(flatten)]
-        disasm: crate::disasm::Disasm,
+        disasm: Disasm,
     }
-    let mut code = ExitCode::SUCCESS;
+    let tables = |object: &File<'_>| job.tables.text(object, &job.sections);
+    let mut more = More { tables: Some(&tables), no_code: !job.code, sections: &job.sections };
     let wanted: Vec<Option<&String>> =
         if job.symbols.is_empty() { vec![None] } else { job.symbols.iter().map(Some).collect() };
     for symbol in wanted {
@@ -141,62 +169,9 @@ fn disassemble(job: &Job, file: &str) -> ExitCode {
         words.extend((!job.all).then(|| "-d".to_owned()));
         words.extend(symbol.map(|s| format!("--kernel={s}")));
         words.push(file.to_owned());
-        let done = match Words::try_parse_from(words) {
-            Ok(words) => crate::disasm::run(&words.disasm),
-            Err(e) => {
-                crate::output::message(format_args!("llvm-objdump: error: {e}"));
-                ExitCode::FAILURE
-            }
-        };
-        if done != ExitCode::SUCCESS {
-            code = done;
-        }
+        let words = Words::try_parse_from(words).map_err(|e| e.to_string())?;
+        list(&words.disasm, &more)?;
+        more.tables = None;
     }
-    code
-}
-
-/// The symbol table of every object in a file.
-fn table(job: &Job, name: &str) -> Result<(), String> {
-    let bytes = open(name)?;
-    let mut out = String::new();
-    for object in choose(name, &bytes, job.target.as_deref())? {
-        let file = File::parse(&object.data).map_err(|e| e.to_string())?;
-        let _ = write!(out, "\n{}:\tfile format elf64-amdgpu\n\nSYMBOL TABLE:\n", name_of(name, &object));
-        // The first symbol is none.
-        for symbol in file.symbols.iter().skip(1) {
-            let (place, defined) = match symbol.section {
-                0 => ("*UND*", false),
-                0xfff1 => ("*ABS*", true),
-                0xfff2 => ("*COM*", true),
-                n => (file.sections.get(n as usize).map_or("", |s| s.name), true),
-            };
-            let (weak, global) = (symbol.binding == 2, symbol.binding == 1);
-            let scope = match (defined && !weak, global) {
-                (true, true) => 'g',
-                (true, false) => 'l',
-                (false, _) => ' ',
-            };
-            let kind = match symbol.ty {
-                STT_FILE => ("d", 'f'),
-                STT_FUNC => (" ", 'F'),
-                STT_OBJECT => (" ", 'O'),
-                STT_SECTION => ("d", ' '),
-                _ => (" ", ' '),
-            };
-            let visibility = [" ", " .internal ", " .hidden ", " .protected "][usize::from(symbol.other & 3)];
-            let shown = file.symbol_name(symbol);
-            let shown = if job.demangle { demangle::shown(shown).into_owned() } else { shown.to_owned() };
-            let _ = writeln!(
-                out,
-                "{:016x} {scope}{}   {}{} {place}\t{:016x}{visibility}{shown}",
-                symbol.value,
-                if weak { 'w' } else { ' ' },
-                kind.0,
-                kind.1,
-                symbol.size
-            );
-        }
-    }
-    crate::print(out.as_bytes());
     Ok(())
 }

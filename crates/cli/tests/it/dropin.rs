@@ -62,6 +62,10 @@ fn llvm_mc_and_the_linker_make_objects() {
     for (lld, flavor) in [("ld.lld", &[][..]), ("lld", &["-flavor", "gnu"][..])] {
         let link = ["-shared", &path("k.o"), "-o", &path("k.hsaco")];
         assert_eq!(said(lld, &[flavor, &link[..]].concat()), "");
+        assert!(
+            said(lld, &[flavor, &["--version"]].concat())
+                .contains("LLD 19.1.7 (compatible with GNU linkers)")
+        );
     }
     let text = said("llvm-objdump", &["-d", "-l", &path("k.hsaco")]);
     assert!(
@@ -132,6 +136,70 @@ fn symbol_tables_are_as_llvm_objdump_has_them() {
     let text = said("llvm-objdump", &["-t", &path("k.o")]);
     let table = text.split("SYMBOL TABLE:\n").nth(1).unwrap();
     assert_eq!(table, include_str!("symbols.golden"), "{text}");
+}
+
+/// The messages are ld.lld-19's.
+#[test]
+fn the_linker_complains_as_ld_lld_does() {
+    for (words, message) in [
+        (&["--what", "k.o"][..], "ld.lld: error: unknown argument '--what'\n"),
+        (
+            &["--gc-section", "k.o"][..],
+            "ld.lld: error: unknown argument '--gc-section', did you mean '--gc-sections'\n",
+        ),
+        (&["-shared"][..], "ld.lld: error: no input files\n"),
+    ] {
+        let out = called("ld.lld", words);
+        assert_eq!((out.status.code(), String::from_utf8_lossy(&out.stderr).as_ref()), (Some(1), message));
+    }
+    let out = called("ld.lld", &["-shared", "/no/such/file.o"]);
+    assert_eq!(out.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&out.stderr).starts_with("ld.lld: error: /no/such/file.o: "));
+}
+
+/// What llvm-objdump-19 -fhtTs -j .rodata -j .dynsym prints of the same object, below its name.
+#[test]
+fn headers_and_bytes_are_as_llvm_objdump_has_them() {
+    let object = fixture("vadd.gfx90a.clang-15.v5.O2.hsaco");
+    for options in [&["-fhtTs"][..], &["-f", "--headers", "-t", "--dynamic-syms", "--full-contents"]] {
+        let text =
+            said("llvm-objdump", &[options, &["-j", ".rodata", "--section=.dynsym", &object]].concat());
+        let (head, tables) = text.trim_start().split_once('\n').unwrap();
+        assert!(head.ends_with("hsaco:\tfile format elf64-amdgpu"), "{text}");
+        assert_eq!(tables, include_str!("tables.golden"));
+    }
+    // Tables and code have one head; the section that is asked for has none.
+    let both = said("llvm-objdump", &["-hd", &object]);
+    assert_eq!(both.matches("file format").count(), 1);
+    assert!(both.contains("\nSections:\n") && both.contains("<vadd>:"));
+    assert!(
+        !said("llvm-objdump", &["-d", "-j", ".rodata", "--no-show-raw-insn", &object]).contains("<vadd>:")
+    );
+}
+
+/// llvm-objdump leaves out eight zeros or more, in whole words, unless it is asked for them or a relocation changes them.
+#[test]
+fn blocks_of_zeros_are_left_out_as_llvm_objdump_does() {
+    let directory = scratch("zeros");
+    let path = |name: &str| directory.join(name).display().to_string();
+    let source =
+        "s_nop 0\n.zero 4\ns_nop 1\n.zero 18\n.byte 1, 0\ns_nop 2\n.long 0\n.long u\n.long 0, 0\ns_endpgm\n";
+    std::fs::write(path("k.s"), source).unwrap();
+    let options = ["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj"];
+    said("llvm-mc", &[&options[..], &[&path("k.s"), "-o", &path("k.o")]].concat());
+    let lines = |options: &[&str]| {
+        let text = said("llvm-objdump", &[options, &[&path("k.o")]].concat());
+        let line = |l: &str| l.split("//").next().unwrap_or_default().trim().to_owned();
+        text.lines().skip_while(|l| !l.contains("<.text>")).skip(1).map(line).collect::<Vec<_>>()
+    };
+    let zero = "v_cndmask_b32_e32 v0, s0, v0, vcc";
+    let nop = ["s_nop 0", zero, "s_nop 1", "..."];
+    assert_eq!(lines(&["-d"])[..4], nop);
+    let ends = |lines: Vec<String>| lines[lines.len().saturating_sub(5)..].to_vec();
+    assert_eq!(ends(lines(&["-d"]))[2..], ["s_nop 2", "...", "s_endpgm"]);
+    let relocation = "0000000000000028:  R_AMDGPU_ABS32\tu";
+    assert_eq!(ends(lines(&["-dr"])), [zero, zero, relocation, "...", "s_endpgm"]);
+    assert_eq!(lines(&["-dz"]).iter().filter(|l| *l == "...").count(), 0);
 }
 
 #[test]
