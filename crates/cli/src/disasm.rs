@@ -67,11 +67,14 @@ pub struct Disasm {
     target: Option<String>,
 }
 
+/// Tables of an object, as text.
+type Tables<'a> = dyn Fn(&File<'_>) -> Result<String, String> + 'a;
+
 /// What else is in a listing: llvm-objdump has options for it.
 #[derive(Default)]
 pub struct More<'a> {
     /// Text before the code.
-    pub tables: Option<&'a dyn Fn(&File<'_>) -> Result<String, String>>,
+    pub tables: Option<&'a Tables<'a>>,
     /// No code.
     pub no_code: bool,
     /// Only these sections, if there are any.
