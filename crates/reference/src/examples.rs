@@ -15,15 +15,21 @@ fn mnemonic(line: &str) -> Option<&str> {
     Some(["_e32", "_e64", "_sdwa", "_dpp"].iter().find_map(|s| word.strip_suffix(s)).unwrap_or(word))
 }
 
+/// All lines with their bytes by generation. Where we differ from llvm-mc on purpose (`*`) there are none to show.
+fn lines() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    include_str!("../../asm/tests/instructions/instructions.tsv").lines().map(|line| {
+        let mut columns = line.split('\t');
+        let source = columns.next().unwrap_or_default();
+        (source, columns.filter(|c| !c.is_empty() && !c.ends_with("=*")).collect())
+    })
+}
+
 /// Examples of a mnemonic: text, and bytes by generation.
 pub(crate) fn examples(name: &str) -> &'static [[String; 2]] {
     static EXAMPLES: OnceLock<HashMap<&str, Vec<[String; 2]>>> = OnceLock::new();
     let all = EXAMPLES.get_or_init(|| {
         let mut out: HashMap<&str, Vec<[String; 2]>> = HashMap::new();
-        for line in include_str!("../../asm/tests/instructions/instructions.tsv").lines() {
-            let mut columns = line.split('\t');
-            let source = columns.next().unwrap_or_default();
-            let bytes: Vec<&str> = columns.filter(|c| !c.is_empty()).collect();
+        for (source, bytes) in lines() {
             let Some(name) = mnemonic(source).filter(|_| !bytes.is_empty()) else { continue };
             let found = out.entry(name).or_default();
             if found.len() < MOST {
@@ -41,10 +47,7 @@ pub(crate) fn using(names: &[&str]) -> Vec<[String; 2]> {
     let has = |word: &str| names.contains(&word.split([':', '(']).next().unwrap_or(word));
     let mut found: Vec<(&str, [String; 2])> = Vec::new();
     let mut others: Vec<(&str, [String; 2])> = Vec::new();
-    for line in include_str!("../../asm/tests/instructions/instructions.tsv").lines() {
-        let mut columns = line.split('\t');
-        let source = columns.next().unwrap_or_default();
-        let bytes: Vec<&str> = columns.filter(|c| !c.is_empty()).collect();
+    for (source, bytes) in lines() {
         // Behind the mnemonic and not among registers: a modifier, or a counter.
         let Some(used) = source.split([' ', ',']).skip(1).find(|w| has(w) && !is_register(w)) else {
             continue;

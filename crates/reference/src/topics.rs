@@ -135,6 +135,7 @@ mod tests {
         let examples = shown.split("Examples\n").nth(1).unwrap().split("\n\n").next().unwrap();
         assert!(examples.lines().count() >= 3 && !examples.contains("v_nop"), "{shown}");
         assert!(!topic("vcc").unwrap().text().contains("Examples"), "registers are everywhere");
+        assert!(!topic("op_sel").unwrap().text().contains("=*"), "all have bytes");
     }
 
     #[test]
