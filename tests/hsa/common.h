@@ -96,9 +96,14 @@ static inline uint64_t kernel(hsa_executable_t executable, const char *name) {
   return object;
 }
 
-// Writes a one-dimensional dispatch with LDS and private memory and rings the doorbell; waits for room in the queue first.
-static inline void dispatch_with(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, uint32_t lds, uint32_t private_bytes,
-                                 void *arguments, hsa_signal_t done) {
+// The header of a packet with its fences.
+static inline uint32_t header_of(uint32_t type, uint32_t acquire, uint32_t release) {
+  return type << HSA_PACKET_HEADER_TYPE | acquire << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE | release << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+}
+
+// Writes a one-dimensional dispatch with LDS, private memory and a header, and rings the doorbell; waits for room in the queue first.
+static inline void dispatch_as(hsa_queue_t *queue, uint32_t header, uint64_t object, uint32_t grid, uint16_t group, uint32_t lds,
+                               uint32_t private_bytes, void *arguments, hsa_signal_t done) {
   uint64_t index = hsa_queue_add_write_index_screlease(queue, 1);
   while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size) sched_yield();
   hsa_kernel_dispatch_packet_t *packet = (hsa_kernel_dispatch_packet_t *)queue->base_address + (index & (queue->size - 1));
@@ -112,14 +117,18 @@ static inline void dispatch_with(hsa_queue_t *queue, uint64_t object, uint32_t g
   packet->kernel_object = object;
   packet->kernarg_address = arguments;
   packet->completion_signal = done;
-  uint32_t header = HSA_PACKET_TYPE_KERNEL_DISPATCH << HSA_PACKET_HEADER_TYPE |
-                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
-                    HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
   __atomic_store_n((uint32_t *)packet, header | 1u << 16, __ATOMIC_RELEASE);
   hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
-// The same without either.
+// The same with fences of system scope.
+static inline void dispatch_with(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, uint32_t lds, uint32_t private_bytes,
+                                 void *arguments, hsa_signal_t done) {
+  uint32_t header = header_of(HSA_PACKET_TYPE_KERNEL_DISPATCH, HSA_FENCE_SCOPE_SYSTEM, HSA_FENCE_SCOPE_SYSTEM);
+  dispatch_as(queue, header, object, grid, group, lds, private_bytes, arguments, done);
+}
+
+// The same without LDS and private memory.
 static inline void dispatch(hsa_queue_t *queue, uint64_t object, uint32_t grid, uint16_t group, void *arguments, hsa_signal_t done) {
   dispatch_with(queue, object, grid, group, 0, 0, arguments, done);
 }

@@ -263,7 +263,10 @@ impl Children {
         self.queues[place.queue].region.read(place.at + slot::PACKET, &mut packet);
         let packet = DispatchPacket::from_bytes(&packet);
         match packet.header & 0xff {
-            packet_type::KERNEL_DISPATCH => Ok(Some(packet)),
+            // A command is done when its children are, and what these leave is released to the host with it.
+            packet_type::KERNEL_DISPATCH => {
+                Ok(Some(DispatchPacket { header: DispatchPacket::HEADER, ..packet }))
+            }
             other => Err(format!("a kernel has enqueued a packet of type {other}")),
         }
     }

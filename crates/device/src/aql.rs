@@ -32,6 +32,37 @@ pub const BARRIER_BIT: u16 = 1 << 8;
 /// AMD's own packet that waits for a value: byte 2 of the packet.
 pub const AMD_BARRIER_VALUE: u8 = 2;
 
+/// How far a packet's fence reaches.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum FenceScope {
+    /// There is none.
+    None,
+    /// The GPU.
+    Agent,
+    /// All GPUs and the host.
+    System,
+}
+
+impl FenceScope {
+    /// Of the acquire fence that a header asks for.
+    pub const fn of_acquire(header: u16) -> FenceScope {
+        FenceScope::decode(header >> 9)
+    }
+
+    /// Of its release fence.
+    pub const fn of_release(header: u16) -> FenceScope {
+        FenceScope::decode(header >> 11)
+    }
+
+    const fn decode(bits: u16) -> FenceScope {
+        match bits & 3 {
+            0 => FenceScope::None,
+            1 => FenceScope::Agent,
+            _ => FenceScope::System,
+        }
+    }
+}
+
 /// A kernel dispatch packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DispatchPacket {

@@ -103,6 +103,11 @@ impl ProcessObserver for ProcessChecks {
                 self.session.copied(to, from, bytes);
                 self.changed();
             }
+            HostEvent::Filled { address, bytes } => {
+                self.session.filled(address, bytes);
+                self.changed();
+            }
+            HostEvent::Fenced { release, .. } => self.session.released(release),
             _ => {}
         }
         self.tell(|o| o.host(event));

@@ -64,6 +64,13 @@ impl ProcessObserver for ProcessEvents {
             HostEvent::Copied { to, from, bytes } => {
                 format!("\"copied\", \"to\": \"{to:#x}\", \"from\": \"{from:#x}\", \"bytes\": {bytes}")
             }
+            HostEvent::Filled { address, bytes } => {
+                format!("\"filled\", \"address\": \"{address:#x}\", \"bytes\": {bytes}")
+            }
+            HostEvent::Fenced { acquire, release } => {
+                format!("\"fenced\", \"acquire\": \"{acquire:?}\", \"release\": \"{release:?}\"")
+                    .to_lowercase()
+            }
             HostEvent::SignalCreated { signal, value } => {
                 format!("\"signal created\", \"signal\": \"{signal:#x}\", \"value\": {value}")
             }

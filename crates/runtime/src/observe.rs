@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use wavemill_device::aql::FenceScope;
 use wavemill_device::observe::DispatchObserver;
 
 /// Where memory comes from.
@@ -64,6 +65,20 @@ pub enum HostEvent {
         from: u64,
         /// so many bytes.
         bytes: u64,
+    },
+    /// Memory is filled.
+    Filled {
+        /// First address.
+        address: u64,
+        /// Size.
+        bytes: u64,
+    },
+    /// A packet that is no dispatch has acquired and released.
+    Fenced {
+        /// How far the one reaches,
+        acquire: FenceScope,
+        /// and the other.
+        release: FenceScope,
     },
     /// A signal was made.
     SignalCreated {

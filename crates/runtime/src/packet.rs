@@ -2,6 +2,7 @@
 
 use crate::interrupt;
 use crate::journal::Record;
+use crate::observe::{HostEvent, tell};
 use crate::platform::{Gpu, Platform};
 use crate::queue::QueueRef;
 use crate::signal::{self, Condition, Signal, Wanted};
@@ -9,7 +10,7 @@ use crate::waiters;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::Duration;
-use wavemill_device::aql::{AMD_BARRIER_VALUE, DispatchPacket, PACKET_SIZE, packet_type};
+use wavemill_device::aql::{AMD_BARRIER_VALUE, DispatchPacket, FenceScope, PACKET_SIZE, packet_type};
 use wavemill_device::control::{Callback, Control};
 use wavemill_device::dispatch::{DispatchError, Request};
 use wavemill_device::fault::Report;
@@ -103,6 +104,8 @@ pub(crate) fn perform(
         }
     };
     if let Outcome::Done = outcome {
+        let (acquire, release) = (FenceScope::of_acquire(header), FenceScope::of_release(header));
+        tell(HostEvent::Fenced { acquire, release });
         complete(wide(packet, 56), start, signal::now());
     }
     outcome

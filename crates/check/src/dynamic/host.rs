@@ -7,7 +7,7 @@ use super::book::{Key, Told, Who};
 use super::clock::Known;
 use super::scene::Scene;
 use super::set::Check;
-use super::shadow::DWORDS;
+use super::shadow::{DWORDS, dwords_of};
 use super::watch::Context;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -96,6 +96,11 @@ pub struct Side {
 }
 
 impl Side {
+    /// What is written.
+    pub fn written(start: u64, bytes: u64) -> Side {
+        Side { bytes: start..start.saturating_add(bytes), writes: true }
+    }
+
     /// Both sides of a copy.
     pub fn both(to: u64, from: u64, bytes: u64) -> [Side; 2] {
         [(to, true), (from, false)]
@@ -104,9 +109,7 @@ impl Side {
 
     /// Dwords of a line that lie in it, as a whole.
     pub fn dwords(&self, line: u64) -> u64 {
-        let first = self.bytes.start.div_ceil(4).max(line * DWORDS) - line * DWORDS;
-        let end = (self.bytes.end / 4).min((line + 1) * DWORDS).saturating_sub(line * DWORDS);
-        if first >= end { 0 } else { (!0 >> (64 - (end - first))) << first }
+        dwords_of(&self.bytes, line)
     }
 }
 
@@ -120,7 +123,7 @@ pub struct Copies {
 
 impl Copies {
     /// A copy is made.
-    pub fn add(&self, number: u32, sides: &[Side; 2]) {
+    pub fn add(&self, number: u32, sides: &[Side]) {
         let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
         list.extend(sides.iter().map(|s| (number, s.clone())));
         let more = list.len().saturating_sub(MOST);

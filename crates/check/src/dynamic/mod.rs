@@ -9,6 +9,7 @@ mod book;
 mod cells;
 mod clock;
 mod eyes;
+mod fences;
 mod flight;
 mod freed;
 mod host;
@@ -35,10 +36,12 @@ use crate::report::Report;
 use crate::wait::Outstanding;
 use book::Book;
 use eyes::Eyes;
+use fences::Fences;
 use freed::Freed;
 use results::Results;
 use std::sync::{Arc, Mutex, PoisonError};
 use watch::Watch;
+use wavemill_device::aql::FenceScope;
 use wavemill_device::observe::{DispatchObserver, Scene};
 use wavemill_wave::Observer;
 
@@ -50,6 +53,7 @@ pub struct Session {
     freed: Arc<Freed>,
     results: Arc<Results>,
     races: race::Shared,
+    fences: Arc<Fences>,
     /// Dispatches under way.
     live: Mutex<Vec<Arc<Eyes>>>,
 }
@@ -66,7 +70,7 @@ impl Session {
         let all: [(Check, Make<'_>); 7] = [
             (Check::Mem, &|| Box::new(mem::Mem { freed: self.freed.clone() })),
             (Check::Init, &|| Box::new(init::Init::new(self.results.clone()))),
-            (Check::Race, &|| Box::new(race::Race::new(&self.races))),
+            (Check::Race, &|| Box::new(race::Race::new(&self.races, self.fences.clone()))),
             (Check::Sync, &|| Box::new(sync::Sync)),
             (Check::Wait, &|| Box::new(path::Path::<Outstanding>::new(Check::Wait))),
             (Check::Wait, &|| Box::new(writeback::WriteBack::default())),
@@ -82,7 +86,8 @@ impl Session {
         self.book.take()
     }
 
-    /// From now on, what the host does is told: [`Self::allocated`], [`Self::freed`], [`Self::copied`].
+    /// From now on, what the host does is told: [`Self::allocated`], [`Self::freed`], [`Self::copied`],
+    /// [`Self::filled`], [`Self::released`].
     pub fn follow_host(&self) {
         self.results.follow_host();
     }
@@ -91,6 +96,22 @@ impl Session {
     pub fn copied(&self, to: u64, from: u64, bytes: u64) {
         self.results.copied(&self.book, to, from, bytes);
         self.races.copied(to, from, bytes);
+        if self.checks.has(Check::Race) {
+            self.fences.host_reads(&self.book, from, bytes);
+            self.fences.forget(to, bytes);
+        }
+    }
+
+    /// The host has filled memory.
+    pub fn filled(&self, address: u64, bytes: u64) {
+        self.results.forget(address, bytes);
+        self.races.filled(address, bytes);
+        self.fences.forget(address, bytes);
+    }
+
+    /// A packet that is no dispatch has released.
+    pub fn released(&self, scope: FenceScope) {
+        self.fences.released(scope);
     }
 
     /// Whether a check is wanted.
@@ -107,6 +128,7 @@ impl Session {
     pub fn allocated(&self, address: u64, bytes: u64) {
         self.results.forget(address, bytes);
         self.races.forget(address, bytes);
+        self.fences.forget(address, bytes);
         self.freed.allocated(address, bytes);
     }
 
@@ -121,6 +143,7 @@ impl Session {
     pub fn freed(&self, address: u64) {
         if let Some(bytes) = self.freed.freed(address) {
             self.races.forget(address, bytes);
+            self.fences.forget(address, bytes);
         }
     }
 }

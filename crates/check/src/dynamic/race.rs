@@ -10,6 +10,7 @@ use super::book::{Key, Told, Who};
 use super::cells::Numbered;
 use super::clock::Past;
 use super::clock::{Clock, Known};
+use super::fences::{Fences, Written};
 use super::flight;
 use super::host::{Copies, Party, Side};
 use super::scene::Executed;
@@ -54,25 +55,56 @@ pub struct Race {
     memory: Arc<Memory>,
     conflicts: Arc<Mutex<Conflicts>>,
     between: Arc<Mutex<Between>>,
-    /// Itself as others meet it, its waves, and those of dispatches that had ended when it began.
-    begun: OnceLock<(Arc<Party>, Range<u32>, Past)>,
+    fences: Arc<Fences>,
+    begun: OnceLock<Begun>,
+}
+
+/// A dispatch when it begins.
+struct Begun {
+    /// Itself as others meet it.
+    party: Arc<Party>,
+    /// Its waves.
+    waves: Range<u32>,
+    /// Those of dispatches that had ended.
+    past: Past,
 }
 
 impl Race {
     /// A dispatch begins: it shares its shadow with those that run.
-    pub fn new(shared: &Shared) -> Race {
+    pub fn new(shared: &Shared, fences: Arc<Fences>) -> Race {
         let mut current = lock(&shared.0);
         let memory = current.upgrade().unwrap_or_default();
         *current = Arc::downgrade(&memory);
-        Race { memory, conflicts: Arc::default(), between: Arc::default(), begun: OnceLock::new() }
+        Race { memory, conflicts: Arc::default(), between: Arc::default(), fences, begun: OnceLock::new() }
     }
 
-    fn begun(&self, cx: &Context<'_>) -> &(Arc<Party>, Range<u32>, Past) {
+    fn begun(&self, cx: &Context<'_>) -> &Begun {
         self.begun.get_or_init(|| {
             let party = Arc::new(Party::new(cx.scene));
             let (waves, past) = self.memory.register.enter(&party);
-            (party, waves, past)
+            Begun { party, waves, past }
         })
+    }
+
+    /// What the dispatch has written to memory that is not the host's, and which is no flag.
+    fn written(&self, begun: &Begun, cx: &Context<'_>) -> Vec<(u64, Written)> {
+        let program = cx.scene.program();
+        let mut all = Vec::new();
+        for shard in &self.memory.shards {
+            for (page, Page { lines, .. }) in lock(shard).iter().filter(|(_, page)| !page.host) {
+                for (line, content) in (page * PAGE..).zip(lines) {
+                    for (mark, wrote) in content.marks() {
+                        let dwords = mark.dwords & !content.flags;
+                        if wrote && dwords != 0 && begun.waves.contains(&mark.wave) {
+                            let who = Who { wave: begun.party.wave(mark.wave - begun.waves.start), lanes: 0 };
+                            let pc = program.steps[mark.step as usize].at;
+                            all.push((line, Written { dwords, pc, who }));
+                        }
+                    }
+                }
+            }
+        }
+        all
     }
 }
 
@@ -94,6 +126,14 @@ impl Shared {
         let current = lock(&self.0).upgrade();
         if let Some(memory) = current {
             memory.copied(&Side::both(to, from, bytes));
+        }
+    }
+
+    /// The host fills memory.
+    pub fn filled(&self, address: u64, bytes: u64) {
+        let current = lock(&self.0).upgrade();
+        if let Some(memory) = current {
+            memory.copied(&[Side::written(address, bytes)]);
         }
     }
 }
@@ -171,7 +211,7 @@ impl Memory {
 
     /// The host copies memory while dispatches run: what these have done there is not in order with it, and what they will do
     /// is not, either.
-    fn copied(&self, sides: &[Side; 2]) {
+    fn copied(&self, sides: &[Side]) {
         let Some(number) = self.register.pass() else { return };
         self.copies.add(number, sides);
         for shard in &self.shards {
@@ -335,7 +375,7 @@ impl Watch for Race {
         let plan = &cx.scene.plan;
         let [gx, gy, _] = plan.groups;
         let number = id[0].wrapping_add(gx.wrapping_mul(id[1].wrapping_add(gy.wrapping_mul(id[2]))));
-        let (party, own, past) = self.begun(cx);
+        let Begun { party, waves: own, past } = self.begun(cx);
         let first = own.start;
         let base = first.wrapping_add(number.wrapping_mul(plan.waves));
         let WaitCounts { vm, lgkm, exp } = WaitCounts::none(cx.scene.target.level());
@@ -361,8 +401,10 @@ impl Watch for Race {
     }
 
     fn ended(&self, cx: &Context<'_>) {
-        let (party, own, _) = self.begun(cx);
+        let begun = self.begun(cx);
+        let Begun { party, waves: own, .. } = begun;
         self.memory.register.leave(own);
+        self.fences.ended(cx.scene, || self.written(begun, cx));
         let flags = |line| self.memory.flags(line);
         let mut conflicts = std::mem::take(&mut *lock(&self.conflicts));
         conflicts.first = own.start;

@@ -4,9 +4,17 @@
 //! it touches: a dword has as much history as it needs, and 64 of them that were written together have one.
 
 use super::clock::{Clock, Known, Release};
+use std::ops::Range;
 
 /// Dwords of a line.
 pub const DWORDS: u64 = 64;
+
+/// Dwords of a line that lie in a range, as a whole.
+pub fn dwords_of(bytes: &Range<u64>, line: u64) -> u64 {
+    let first = bytes.start.div_ceil(4).max(line * DWORDS) - line * DWORDS;
+    let end = (bytes.end / 4).min((line + 1) * DWORDS).saturating_sub(line * DWORDS);
+    if first >= end { 0 } else { (!0 >> (64 - (end - first))) << first }
+}
 
 /// Reads of a line that are remembered. Where more waves than that read it at the same time, a write that conflicts with all of
 /// them still does with these.

@@ -4,6 +4,7 @@ use crate::abi::*;
 use crate::agent::{COPY_ENGINES, Dim3};
 use crate::runtime::{Runtime, runtime, signal};
 use crate::transfer::{copy, within};
+use wavemill_runtime::observe::{HostEvent, tell};
 use wavemill_runtime::signal::{Condition, Signal, Wanted, now};
 
 /// `hsa_pitched_ptr_t`.
@@ -196,6 +197,7 @@ api! {
         }
         runtime.system.heap.find(to).ok_or(Status::ERROR_INVALID_ALLOCATION)?;
         within(&runtime, to, count.checked_mul(4).ok_or(Status::ERROR_INVALID_ARGUMENT)?)?;
+        tell(HostEvent::Filled { address: to, bytes: count as u64 * 4 });
         let out = Out::<u32>::of(runtime.system.heap.host_address(to));
         (0..count).try_for_each(|i| out.set_at(i, value))
     }

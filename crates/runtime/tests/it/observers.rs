@@ -2,6 +2,8 @@
 
 use crate::queues::{KERNEL_DISPATCH, dispatch, load, submit};
 use std::sync::{Arc, Mutex};
+use wavemill_device::aql::packet_type::BARRIER_AND;
+use wavemill_device::aql::{BARRIER_BIT, PACKET_SIZE};
 use wavemill_device::launch::Plan;
 use wavemill_device::memory::Use;
 use wavemill_device::observe::{DispatchObserver, Observers};
@@ -64,13 +66,19 @@ fn a_packet_from_the_doorbell_to_the_signal() {
     let signal = system.signal(1).unwrap();
     submit(at, KERNEL_DISPATCH, dispatch(kernel, signal));
     assert_eq!(signal.wait(Condition::Lt, 1, None, false), 0);
+    // A barrier packet with fences: acquire for the GPU, release for the system.
+    let mut barrier = [0; PACKET_SIZE];
+    barrier[56..].copy_from_slice(&signal.handle().to_le_bytes());
+    submit(at, BARRIER_AND | BARRIER_BIT | 1 << 9 | 2 << 11, barrier);
+    assert_eq!(signal.wait(Condition::Lt, 0, None, false), -1);
     assert_eq!(signal.kind(), Some(Kind::User));
-    assert_eq!(signal.update("store", |v| v.swap(7, std::sync::atomic::Ordering::SeqCst)), 0);
+    assert_eq!(signal.update("store", |v| v.swap(7, std::sync::atomic::Ordering::SeqCst)), -1);
     assert!(system.destroy_queue(at) && system.heap.free(memory) && signal.destroy());
     let (handle, queue_at) = (signal.handle(), at.address());
     let all = process.0.lock().unwrap().clone();
     let about = |text: &String| {
         text.starts_with("dispatch")
+            || text.starts_with("Fenced { acquire: Agent, release: System")
             || [handle, queue_at, memory]
                 .iter()
                 .any(|a| text.contains(&format!(" {a},")) || text.contains(&format!(" {a} }}")))
@@ -90,7 +98,12 @@ fn a_packet_from_the_doorbell_to_the_signal() {
             "dispatch 0".into(),
             "dispatch 0 ended, 1 waves".into(),
             format!("SignalCompleted {{ signal: {handle}, new: 0 }}"),
-            format!("SignalChanged {{ signal: {handle}, operation: \"store\", old: 0, new: 7 }}"),
+            format!("DoorbellRung {{ queue: {queue_at}, value: 1 }}"),
+            format!("PacketStarted {{ queue: {queue_at}, index: 1, kind: 3 }}"),
+            // Before anybody can go on who waits for it.
+            "Fenced { acquire: Agent, release: System }".into(),
+            format!("SignalCompleted {{ signal: {handle}, new: -1 }}"),
+            format!("SignalChanged {{ signal: {handle}, operation: \"store\", old: -1, new: 7 }}"),
             format!("QueueDestroyed {{ queue: {queue_at} }}"),
             format!("Freed {{ address: {memory} }}"),
             format!("SignalDestroyed {{ signal: {handle} }}"),
