@@ -20,6 +20,8 @@ pub fn run(data: &[u8]) {
             code: section.data,
             labels: &[],
             symbolize: true,
+            zeros: false,
+            patched: &[],
         };
         let mut notes = |beside: Beside, out: &mut Vec<u8>| {
             if let Beside::Before(address) = beside
