@@ -142,6 +142,11 @@ impl Code {
         V(self.classes.len() as u32 - 1)
     }
 
+    /// Whether there is a [`Kind::Check`] among the instructions.
+    pub fn checks(&self) -> bool {
+        self.insts.iter().any(|inst| inst.kind == Kind::Check)
+    }
+
     /// Where a value can be found beside registers.
     pub fn home(&self, v: V) -> Home {
         self.homes[v.0 as usize]

@@ -133,7 +133,7 @@ pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
     c.asm.finish()
 }
 
-/// Code of a strip, in three versions: for all lanes active, for some, and for lanes that need rare parts. Before each of the
+/// Code of a strip, in three versions: for all lanes active, for some, and, if any can, for lanes that need rare parts. Before each of the
 /// first two, its accesses are checked.
 ///
 /// `after` are scalar instructions among the strip's that come behind it.
@@ -153,7 +153,9 @@ pub(crate) fn emit(
     asm.jump_if(Cond::NotZero, some);
     verify(asm, full, &begun, rare, around)?;
     let again = first_lanes(asm, VGPRS);
-    allocate::allocate(asm, &mut lower(full, Version::Hopeful, around.pcs), &exits)?;
+    let mut code = lower(full, Version::Hopeful, around.pcs);
+    let mut checks = code.checks();
+    allocate::allocate(asm, &mut code, &exits)?;
     next_lanes(asm, again);
     asm.jump(done);
     asm.bind(some);
@@ -165,14 +167,18 @@ pub(crate) fn emit(
     any.masks.iter().for_each(|&(code, _)| asm.clear_word(lanes(code)));
     asm.jump(back);
     asm.bind(work);
-    allocate::allocate(asm, &mut lower(any, Version::Hopeful, around.pcs), &exits)?;
+    let mut code = lower(any, Version::Hopeful, around.pcs);
+    checks |= code.checks();
+    allocate::allocate(asm, &mut code, &exits)?;
     // The careful version is for any lanes, and so is what follows it.
     asm.bind(back);
     next_lanes(asm, again);
     asm.jump(done);
-    asm.bind(rare);
-    allocate::allocate(asm, &mut lower(any, Version::Careful, around.pcs), &exits)?;
-    asm.jump(back);
+    if checks {
+        asm.bind(rare);
+        allocate::allocate(asm, &mut lower(any, Version::Careful, around.pcs), &exits)?;
+        asm.jump(back);
+    }
     memory::end(asm, any, &begun, around, over);
     asm.bind(done);
     if let Some(run) = after {

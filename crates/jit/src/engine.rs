@@ -1,6 +1,6 @@
 //! The engine: finds compiled blocks, compiles those that are new, and lets code and interpreter take turns.
 
-use crate::arena::{Arena, Segment};
+use crate::arena::{Arena, Segment, forked};
 use crate::block::memory::Window;
 use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Source};
 use crate::strip::Setting;
@@ -405,8 +405,8 @@ impl Engine for Jit {
     }
 
     fn run(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory, budget: u64) -> Event {
-        // Somebody wants to see every instruction, or every access.
-        if wave.single_steps() || wave.observer.is_some() {
+        // Somebody wants to see every instruction, or every access; or the code is another process's.
+        if wave.single_steps() || wave.observer.is_some() || forked() {
             return self.interp.run(wave, group, memory, budget);
         }
         let mut event = None;
@@ -422,7 +422,7 @@ impl Engine for Jit {
         budget: u64,
         events: &mut Vec<Event>,
     ) {
-        if waves.iter().any(|wave| wave.single_steps() || wave.observer.is_some()) {
+        if forked() || waves.iter().any(|wave| wave.single_steps() || wave.observer.is_some()) {
             return self.interp.run_in_turn(waves, group, memory, budget, events);
         }
         self.turns(waves, group, memory, budget, |event| events.push(event));

@@ -161,6 +161,10 @@ mod platform {
             libc::SYS_munmap,
             libc::SYS_mremap,
             libc::SYS_mprotect,
+            // Memory for code.
+            libc::SYS_memfd_create,
+            libc::SYS_ftruncate,
+            libc::SYS_fallocate,
             libc::SYS_madvise,
             libc::SYS_brk,
             libc::SYS_futex,
