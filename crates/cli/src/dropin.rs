@@ -1,5 +1,5 @@
-//! The command under other names: called as `llvm-mc`, `llvm-objdump`, `ld.lld`, `rocminfo`, `rocm_agent_enumerator` or
-//! `amdgpu-arch` (by a link, or a copy), it behaves as that tool does.
+//! The command under other names: called as `llvm-mc`, `llvm-objdump`, `ld.lld`, `rocminfo`, `rocm_agent_enumerator`,
+//! `amdgpu-arch` or `lsmod` (by a link, or a copy), it behaves as that tool does.
 
 mod lld;
 mod objdump;
@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Tools that `exec` puts before others on a program's path: those that AMD's compiler drivers and CMake ask for GPUs.
-pub const FOR_PROGRAMS: [&str; 3] = ["rocminfo", "rocm_agent_enumerator", "amdgpu-arch"];
+/// Tools that `exec` puts before others on a program's path: those that AMD's compiler drivers and CMake ask for GPUs, and what
+/// AMD's `rocminfo` asks whether the driver is loaded.
+pub const FOR_PROGRAMS: [&str; 4] = ["rocminfo", "rocm_agent_enumerator", "amdgpu-arch", "lsmod"];
 
 /// What to do under the name that the command was called by; none under its own.
 pub enum Called {
@@ -40,6 +41,7 @@ pub fn called(words: &[OsString]) -> Called {
         "rocminfo" => Called::Done(rocm::rocminfo(&texts())),
         "rocm_agent_enumerator" => Called::Done(rocm::enumerator(&texts())),
         "amdgpu-arch" => Called::Done(rocm::arch(&texts())),
+        "lsmod" => Called::Done(rocm::lsmod(&texts())),
         _ => Called::As(words.to_vec()),
     }
 }

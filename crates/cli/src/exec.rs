@@ -56,7 +56,8 @@ a wave; --replay makes them come in this order again, and ends the program, with
 differ, when the same does not happen. What threads do between calls, and the addresses of memory, are the system's.
 
 rocminfo, rocm_agent_enumerator and amdgpu-arch are Wavemill's own for the program, so that `hipcc`, `clang
---offload-arch=native` and CMake's HIP language find the virtual GPUs.
+--offload-arch=native` and CMake's HIP language find the virtual GPUs. Programs that look for the driver first, as AMD's own
+rocminfo does, find it: in what lsmod lists, as /dev/kfd and in /sys/module/amdgpu.
 
 A kernel that faults is reported on standard error, and the program is told as the runtime it uses does it; HIP ends
 the process.

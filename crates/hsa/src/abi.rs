@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU64;
 
 /// `hsa_status_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +47,7 @@ statuses! {
     ERROR_OUT_OF_REGISTERS = 45, "The agent does not have so many registers.";
     ERROR_RESOURCE_BUSY = 46, "A resource is in use.";
     ERROR_NOT_SUPPORTED = 47, "This system does not have what was asked for.";
+    ERROR_XNACK_DISABLED = 48, "This needs XNACK, which the GPUs do not have on.";
     ERROR = 0x1000, "Something went wrong.";
     ERROR_INVALID_ARGUMENT = 0x1001, "An argument is not valid.";
     ERROR_INVALID_QUEUE_CREATION = 0x1002, "The agent has no queues of this kind.";
@@ -212,6 +214,11 @@ impl<T> Out<T> {
 pub struct In<T>(*const T);
 
 impl<T: Copy> In<T> {
+    /// What is at an address.
+    pub fn of(address: u64) -> Self {
+        In(address as *const T)
+    }
+
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
@@ -337,6 +344,16 @@ pub fn copy_host(to: u64, from: u64, size: usize) -> bool {
     // them at the same time, which the program has to prevent as with a GPU. A copy that is given up leaves nothing
     // behind but bytes.
     unsafe { wavemill_wave::host::guarded(|| std::ptr::copy(from as *const u8, to as *mut u8, size)) }.is_ok()
+}
+
+/// Reads or changes a word of the program's memory, which waves may access at the same time; none when it is not there.
+pub fn word_at(address: u64, act: impl FnOnce(&AtomicU64) -> u64) -> Option<u64> {
+    if address == 0 || !address.is_multiple_of(8) {
+        return None;
+    }
+    // SAFETY: aligned, not null, and the program promises that the word is its own or was allocated by the runtime. An
+    // access that is given up leaves nothing behind.
+    unsafe { wavemill_wave::host::guarded(|| act(&*(address as *const AtomicU64))) }.ok()
 }
 
 /// `hsa_amd_event_t` with its only kind of content.

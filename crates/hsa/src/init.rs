@@ -52,9 +52,9 @@ api! {
             // MWAITX; memory as files, virtual memory.
             0x203 => value.set(false),
             0x204 | 0x205 => value.set(true),
-            // The version of `hsa_ext_amd.h`: the one with hsa_amd_signal_wait_all.
+            // The version of `hsa_ext_amd.h`: the one with hsa_amd_signal_get_event_id.
             0x207 => value.set(1u16),
-            0x208 => value.set(7u16),
+            0x208 => value.set(21u16),
             _ => Err(Status::ERROR_INVALID_ARGUMENT),
         }
     }

@@ -10,6 +10,9 @@ mod abi;
 mod agent;
 mod amd;
 mod code;
+// Unit tests are no library that programs are linked with.
+#[cfg(all(target_os = "linux", not(test)))]
+mod driver;
 mod extension;
 mod init;
 mod limits;

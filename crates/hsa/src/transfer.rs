@@ -19,3 +19,19 @@ pub fn copy(to: u64, from: u64, size: usize) -> bool {
     tell(HostEvent::Copied { to, from, bytes: size as u64 });
     copy_host(host(to), host(from), size)
 }
+
+/// Exchanges what is in two places, piece by piece; false when some of it is not there.
+pub fn exchange(one: u64, other: u64, size: usize) -> bool {
+    let host = |address| runtime().map_or(address, |r| r.system.heap.host_address(address));
+    tell(HostEvent::Copied { to: one, from: other, bytes: size as u64 });
+    tell(HostEvent::Copied { to: other, from: one, bytes: size as u64 });
+    let (one, other) = (host(one), host(other));
+    let mut between = vec![0u8; size.min(64 << 10)];
+    let room = between.as_mut_ptr() as u64;
+    (0..size).step_by(between.len().max(1)).all(|at| {
+        let (part, at) = (between.len().min(size - at), at as u64);
+        copy_host(room, one + at, part)
+            && copy_host(one + at, other + at, part)
+            && copy_host(other + at, room, part)
+    })
+}

@@ -115,6 +115,11 @@ pub(crate) fn destroy_all() {
     }
 }
 
+/// Has everybody who waits for a signal look again: the host has changed a word that may be a signal's value.
+pub fn look_again() {
+    waiters::event();
+}
+
 /// A signal. The handle is the address of its `amd_signal_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Signal(u64);
@@ -252,6 +257,11 @@ impl Signal {
             -2 => Some(Kind::LegacyDoorbell),
             _ => None,
         }
+    }
+
+    /// The number of the event that device code raises for it; 0 when nobody sleeps on events of it.
+    pub fn event(self) -> u32 {
+        self.word(field::EVENT_ID).load(Ordering::Relaxed) as u32
     }
 
     /// Destroys the signal; false when somebody else was faster.

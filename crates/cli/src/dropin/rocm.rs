@@ -1,5 +1,5 @@
-//! ROCm's own small tools: `rocminfo`, `rocm_agent_enumerator`, `amdgpu-arch`. The GPUs are those that programs under
-//! `exec` see: `WAVEMILL_GPU`, `WAVEMILL_GPUS`.
+//! ROCm's own small tools: `rocminfo`, `rocm_agent_enumerator`, `amdgpu-arch`, and `lsmod`, which AMD's `rocminfo` asks. The GPUs
+//! are those that programs under `exec` see: `WAVEMILL_GPU`, `WAVEMILL_GPUS`.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -66,6 +66,23 @@ pub fn arch(args: &[String]) -> ExitCode {
 /// Processor and features without the triple.
 fn id(isa: &str) -> String {
     isa.rsplit("--").next().unwrap_or(isa).to_owned()
+}
+
+/// `lsmod`: the kernel's modules, and the driver that the virtual GPUs stand in for.
+pub fn lsmod(args: &[String]) -> ExitCode {
+    tool("lsmod", args, |gpus| {
+        let line = |name: &str, size: &str, used: &str| format!("{name:<19} {size:>8}  {used}\n");
+        let modules = std::fs::read_to_string("/proc/modules").unwrap_or_default();
+        let words = |module: &str| module.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let others = modules.lines().map(words).filter(|w| w.len() > 3 && w[0] != "amdgpu");
+        std::iter::once("Module                  Size  Used by\n".to_owned())
+            .chain((!gpus.is_empty()).then(|| line("amdgpu", "0", "0")))
+            .chain(others.map(|w| {
+                let users = w[3].trim_matches(['-', ',']);
+                line(&w[0], &w[1], format!("{} {users}", w[2]).trim_end())
+            }))
+            .collect()
+    })
 }
 
 /// `rocminfo`.

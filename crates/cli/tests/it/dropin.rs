@@ -217,6 +217,8 @@ fn rocm_tools_show_the_virtual_gpus() {
     ] {
         assert!(text.contains(line), "no `{line}` in\n{text}");
     }
+    // AMD's rocminfo asks lsmod for a line with amdgpu.
+    assert!(said("lsmod", &[]).lines().any(|line| line.starts_with("amdgpu ")));
     let out = called("rocminfo", &["--what"]);
     assert_eq!(out.status.code(), Some(2));
     // Under exec they come before others, with the GPUs of exec.

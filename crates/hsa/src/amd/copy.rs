@@ -20,7 +20,7 @@ pub struct Pitched {
 const AT_ONCE: usize = 256 << 10;
 
 /// The signals that must be 0 before a copy.
-fn dependencies(count: u32, signals: In<SignalHandle>) -> Result<Vec<Wanted>> {
+pub fn dependencies(count: u32, signals: In<SignalHandle>) -> Result<Vec<Wanted>> {
     if (count != 0) == signals.is_null() {
         return Err(Status::ERROR_INVALID_ARGUMENT);
     }

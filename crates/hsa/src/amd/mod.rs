@@ -1,5 +1,6 @@
 //! AMD's extensions of HSA.
 
+pub mod batch;
 pub mod copy;
 pub mod event;
 pub mod image;

@@ -86,6 +86,13 @@ api! {
         Err(Status::ERROR_INVALID_ARGUMENT)
     }
 
+    /// Gets a GPU ready beforehand for what would otherwise be got ready when it is first used (clocks, copies): nothing is slow
+    /// the first time here.
+    fn hsa_amd_agent_preload(agent: Agent, flags: u64) -> Status {
+        let _ = flags;
+        runtime()?.gpu(agent).map(drop)
+    }
+
     /// Logs what the runtime enqueues by itself. It enqueues nothing: copies and fills are the host's.
     fn hsa_amd_enable_logging(flags: In<[u8; 8]>, file: u64) -> Status {
         runtime()?;

@@ -82,6 +82,13 @@ api! {
         to.set(signal.value().as_ptr().cast_const())
     }
 
+    /// The number of the event that device code raises when it has changed a signal, as `amd_signal_t` has it; 0 without one.
+    fn hsa_amd_signal_get_event_id(handle: SignalHandle, to: Out<u32>) -> Status {
+        runtime()?;
+        let to = to.check()?;
+        to.set(signal(handle)?.event())
+    }
+
     /// Has a function called when a signal meets a condition; again if the function wants so.
     fn hsa_amd_signal_async_handler(
         handle: SignalHandle,

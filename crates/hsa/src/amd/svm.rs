@@ -2,7 +2,7 @@
 
 use crate::abi::*;
 use crate::agent;
-use crate::amd::copy::when;
+use crate::amd::copy::{dependencies, when};
 use crate::runtime::{Runtime, runtime, signal, signal_or_none};
 use std::sync::PoisonError;
 use wavemill_runtime::heap::Gpus;
@@ -155,5 +155,32 @@ api! {
         let wanted: Vec<Wanted> =
             wanted.into_iter().map(|signal| Wanted { signal, condition: Condition::Eq, compare: 0 }).collect();
         when(&runtime, wanted, completion, 0, || true)
+    }
+
+    /// Gives the pages of some ranges back when signals are 0: what was in them is lost. Here the program that owns them may keep
+    /// them, as the header leaves to the system. Only GPUs with XNACK can go on without pages.
+    fn hsa_amd_svm_discard_batch_async(
+        addresses: In<u64>,
+        sizes: In<usize>,
+        ranges: u32,
+        count: u32,
+        signals: In<SignalHandle>,
+        completion: SignalHandle,
+    ) -> Status {
+        let runtime = runtime()?;
+        if ranges == 0 {
+            return Err(Status::ERROR_INVALID_ARGUMENT);
+        }
+        let (addresses, sizes) = (addresses.list(ranges as usize)?, sizes.list(ranges as usize)?);
+        addresses.into_iter().zip(sizes).try_for_each(|(at, size)| pages(at, size).map(drop))?;
+        let wanted = dependencies(count, signals)?;
+        let completion = signal_or_none(completion)?;
+        if !runtime.system.gpus().iter().any(|g| g.device.target().xnack == Some(true)) {
+            return Err(Status::ERROR_XNACK_DISABLED);
+        }
+        match completion {
+            Some(completion) => when(&runtime, wanted, completion, 0, || true),
+            None => Ok(()),
+        }
     }
 }

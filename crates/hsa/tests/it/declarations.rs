@@ -99,7 +99,8 @@ fn layouts_are_the_headers() {
     assert!(known.is_empty(), "not compared: {known:?}");
 }
 
-/// The functions that the library of ROCm 5.2 exports, and this one must.
+/// The functions that the library of ROCm 5.2 exports, and this one must; and what `hsa_ext_amd.h` has got since, up to its
+/// version 1.21 (rocm-systems, 2026).
 #[test]
 fn every_function_is_there() {
     let mut names: Vec<String> = FUNCTIONS.iter().map(|f| f.to_string()).collect();
@@ -138,6 +139,45 @@ fn every_function_is_there() {
     }
     for program in ["add_module", "create", "destroy", "finalize", "get_info", "iterate_modules"] {
         names.push(format!("hsa_ext_program_{program}"));
+    }
+    for later in [
+        "agent_preload",
+        "agent_set_async_scratch_limit",
+        "ais_file_read",
+        "ais_file_write",
+        "counted_queue_acquire",
+        "counted_queue_release",
+        "enable_logging",
+        "memory_async_batch_copy",
+        "memory_async_copy_on_engine",
+        "memory_copy_engine_status",
+        "memory_get_preferred_copy_engine",
+        "portable_close_dmabuf",
+        "portable_export_dmabuf",
+        "portable_export_dmabuf_v2",
+        "queue_cu_get_mask",
+        "queue_get_info",
+        "signal_get_event_id",
+        "signal_wait_all",
+        "spm_acquire",
+        "spm_release",
+        "spm_set_dest_buffer",
+        "svm_discard_batch_async",
+        "vmem_address_free",
+        "vmem_address_reserve",
+        "vmem_address_reserve_align",
+        "vmem_export_shareable_handle",
+        "vmem_get_access",
+        "vmem_get_alloc_properties_from_handle",
+        "vmem_handle_create",
+        "vmem_handle_release",
+        "vmem_import_shareable_handle",
+        "vmem_map",
+        "vmem_retain_alloc_handle",
+        "vmem_set_access",
+        "vmem_unmap",
+    ] {
+        names.push(format!("hsa_amd_{later}"));
     }
     for name in ["hsa_ext_sampler_create", "hsa_ext_sampler_destroy", "hsa_amd_image_create"] {
         names.push(name.into());

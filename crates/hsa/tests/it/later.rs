@@ -70,6 +70,12 @@ later! {
     fn hsa_amd_ais_file_read(
         file: u64, address: *mut c_void, size: u64, at: i64, done: *mut u64, remark: *mut i32,
     ) -> Status;
+    fn hsa_amd_memory_async_batch_copy(ops: *const CopyOp, count: u32, signals: u32, list: *const Signal) -> Status;
+    fn hsa_amd_agent_preload(agent: Agent, flags: u64) -> Status;
+    fn hsa_amd_signal_get_event_id(signal: Signal, number: *mut u32) -> Status;
+    fn hsa_amd_svm_discard_batch_async(
+        addresses: *const u64, sizes: *const usize, ranges: u32, count: u32, list: *const Signal, done: Signal,
+    ) -> Status;
     fn hsa_amd_enable_logging(flags: *const u8, file: *mut c_void) -> Status;
     fn hsa_amd_spm_acquire(agent: Agent) -> Status;
     fn hsa_amd_spm_release(agent: Agent) -> Status;
@@ -441,4 +447,144 @@ fn old_names_of_instruction_sets() {
     for wrong in [c"AMD:AMDGPU:8:0", c"AMD:AMDGPU:8:0:x", c"AMD:AMDGPU:99:0:0", c"AMD:AMDGPU:8:0:3:1"] {
         assert_eq!(named(wrong).0, STATUS_ERROR_INVALID_ISA_NAME, "{wrong:?}");
     }
+}
+
+/// `hsa_amd_memory_copy_op_t` (`hsa_ext_amd.h` 1.17), its unions by what they hold first.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct CopyOp {
+    version: u16,
+    kind: u16,
+    entries: u16,
+    traffic_class: u16,
+    completion: Signal,
+    from: u64,
+    from_agent: Agent,
+    to_agent: u64,
+    to: u64,
+    size: u64,
+    other_size: u64,
+    /// Function, scope and reserved; address, value, mask.
+    wait: [u64; 4],
+    /// Operation, scope and reserved; address, data.
+    signal: [u64; 3],
+    reserved: u64,
+}
+
+/// Copies of every kind in one call, each of which takes one off the signal: one piece, several, one source for several places, an
+/// exchange, addresses that are in memory; a word that is waited for, and one that is changed (`hsa_ext_amd.h` 1.17).
+#[test]
+fn copies_in_batches() {
+    let system = system();
+    assert_eq!(size_of::<CopyOp>(), 128, "as the header's fields add up");
+    let words = |n: u32| Memory::of(system.host, &[n; 64]);
+    let (one, two, three, four) = (words(1), words(2), words(3), words(4));
+    let all = Memory::of(system.device, &[0u32; 64 * 8]);
+    let place = |i: u64| all.pointer as u64 + 256 * i;
+    let flags = Memory::of(system.host, &[0u64, 5, 0]);
+    let flag = |i: u64| flags.pointer as u64 + 8 * i;
+    let done = OwnSignal::new(6);
+    let agents = [system.gpu.handle; 2];
+    let (froms, tos, sizes) =
+        ([two.pointer as u64, three.pointer as u64], [place(1), place(2)], [256u64, 128]);
+    let both = [place(3), place(4)];
+    let plain = CopyOp {
+        version: 1,
+        completion: done.0,
+        from_agent: system.cpu,
+        to_agent: system.gpu.handle,
+        size: 256,
+        ..CopyOp::default()
+    };
+    let several = |kind, from, to: &[u64; 2], size| CopyOp {
+        kind,
+        entries: 2,
+        from,
+        to: to.as_ptr() as u64,
+        to_agent: agents.as_ptr() as u64,
+        size,
+        ..plain
+    };
+    let indirect = Memory::of(system.host, &[four.pointer as u64, place(6)]);
+    let ops = [
+        CopyOp { from: one.pointer as u64, to: place(0), ..plain },
+        several(0, froms.as_ptr() as u64, &tos, sizes.as_ptr() as u64),
+        several(1, four.pointer as u64, &both, 256),
+        // Exchanged when the first flag is 7; then 3 is taken off the second.
+        CopyOp {
+            kind: 2,
+            from: two.pointer as u64,
+            to: three.pointer as u64,
+            other_size: 256,
+            wait: [3, flag(0), 7, 0xff],
+            signal: [3, flag(1), 3],
+            ..plain
+        },
+        CopyOp { kind: 3, from: indirect.pointer as u64, to: place(5), ..plain },
+        CopyOp {
+            kind: 5,
+            from: indirect.pointer as u64,
+            to: indirect.pointer as u64 + 8,
+            signal: [1, flag(2), 9],
+            ..plain
+        },
+    ];
+    ok(hsa_amd_memory_async_batch_copy(ops.as_ptr(), 6, 0, null()));
+    while hsa_signal_load_relaxed(done.0) > 1 {
+        std::thread::yield_now();
+    }
+    // SAFETY: host memory of this test, which the runtime reads whole.
+    let read = |i: u64| unsafe { (flag(i) as *const u64).read_volatile() };
+    assert_eq!((hsa_signal_load_relaxed(done.0), read(1), read(2)), (1, 5, 9), "one waits for its word");
+    // SAFETY: as above.
+    unsafe { (flag(0) as *mut u64).write_volatile(0x107) };
+    done.wait();
+    assert_eq!(read(1), 2);
+    let mut back = [0u32; 64 * 8];
+    ok(hsa_memory_copy(back.as_mut_ptr().cast(), all.pointer.cast(), 4 * back.len()));
+    let filled = |i: usize, n: usize, value: u32| {
+        back[64 * i..64 * i + n].iter().all(|&w| w == value)
+            && back[64 * i + n..64 * (i + 1)].iter().all(|&w| w == 0)
+    };
+    let expected =
+        [(0, 64, 1), (1, 64, 2), (2, 32, 3), (3, 64, 4), (4, 64, 4), (5, 64, 4), (6, 64, 4), (7, 64, 0)];
+    assert!(expected.iter().all(|&(i, n, v)| filled(i, n, v)), "{back:?}");
+    let mut exchanged = [[0u32; 64]; 2];
+    ok(hsa_memory_copy(exchanged[0].as_mut_ptr().cast(), two.pointer.cast(), 256));
+    ok(hsa_memory_copy(exchanged[1].as_mut_ptr().cast(), three.pointer.cast(), 256));
+    assert_eq!(exchanged, [[3; 64], [2; 64]]);
+    // What is not in order: another version, no such kind, sizes that differ, a list without entries, reserved bits.
+    for wrong in [
+        CopyOp { version: 2, ..ops[0] },
+        CopyOp { kind: 6, ..ops[0] },
+        CopyOp { other_size: 128, ..ops[3] },
+        CopyOp { entries: 0, ..ops[2] },
+        CopyOp { reserved: 1, ..ops[0] },
+        CopyOp { from: 0, ..ops[0] },
+        CopyOp { size: 1 << 40, ..ops[0] },
+    ] {
+        assert_eq!(hsa_amd_memory_async_batch_copy(&wrong, 1, 0, null()), STATUS_ERROR_INVALID_ARGUMENT);
+    }
+    assert_eq!(hsa_amd_memory_async_batch_copy(ops.as_ptr(), 0, 0, null()), STATUS_ERROR_INVALID_ARGUMENT);
+}
+
+/// `hsa_ext_amd.h` 1.19 to 1.21: what gets a GPU ready, discards pages (which needs XNACK), and tells a signal's event.
+#[test]
+fn the_latest_functions() {
+    let system = system();
+    ok(hsa_amd_agent_preload(system.gpu, 0));
+    assert_eq!(hsa_amd_agent_preload(system.cpu, 0), STATUS_ERROR_INVALID_AGENT);
+    let (signal, mut number) = (OwnSignal::new(1), 0);
+    ok(hsa_amd_signal_get_event_id(signal.0, &mut number));
+    // `amd_signal_t`: event_id is at byte 24 (amd_hsa_signal.h).
+    // SAFETY: a signal's handle is the address of its structure.
+    assert_eq!(number, unsafe { *((signal.0.handle + 24) as *const u32) });
+    assert_eq!(hsa_amd_signal_get_event_id(Signal { handle: 8 }, &mut number), STATUS_ERROR_INVALID_SIGNAL);
+    let pages = Memory::of(system.host, &[1u32; 1024]);
+    let (address, size) = (pages.pointer as u64, 4096);
+    let discard = |ranges| hsa_amd_svm_discard_batch_async(&address, &size, ranges, 0, null(), signal.0);
+    assert_eq!(discard(0), STATUS_ERROR_INVALID_ARGUMENT);
+    const XNACK_DISABLED: Status = 48;
+    assert_eq!(discard(1), XNACK_DISABLED);
+    assert_eq!(hsa_signal_load_relaxed(signal.0), 1);
 }
