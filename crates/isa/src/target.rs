@@ -232,6 +232,12 @@ impl Target {
         self.level().is_gfx9() || self.cpu.version == (8, 1, 0)
     }
 
+    /// Whether loads of formatted buffers take the two bits of alpha in 2_10_10_10 for an unsigned number whatever the format: before
+    /// GFX9, but for Stoney (Mesa's drivers mend it after the load, `ac_gpu_info.h`).
+    pub fn unsigned_alpha(&self) -> bool {
+        !self.packs_d16()
+    }
+
     /// Whether memories and registers have ECC: as asked, or where the processor has it at all.
     pub fn sramecc_enabled(&self) -> bool {
         self.cpu.sramecc && self.sramecc != Some(false)

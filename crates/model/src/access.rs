@@ -29,6 +29,19 @@ pub(crate) enum Action {
     Count { up: bool },
     /// Gives each lane another lane's register: what it sends (or fetches).
     Permute { fetch: bool },
+    /// The same by a pattern in the offset.
+    Swizzle,
+    /// Replaces each of two dwords by 31 bits of data whose 32nd is set.
+    Conditional,
+    /// Changes a number by another one in LDS.
+    Beside { by: Beside, bytes: usize },
+}
+
+/// What a number is changed by another one with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Beside {
+    Integer(&'static str),
+    Float(FloatOp),
 }
 
 /// The families that differ in how they say where.
@@ -42,6 +55,8 @@ pub(crate) enum Family {
     Lds {
         pair: Option<usize>,
     },
+    /// Two places, the second as far from the first as the offset or the address' upper bits say.
+    Apart,
     /// A place in LDS for each lane by its number, or one for all, from M0 on; lanes of the wave.
     Numbered,
     Buffer,
@@ -109,7 +124,7 @@ fn lds(rest: &'static str) -> Option<(Family, Action, bool)> {
     let one = Family::Lds { pair: None };
     let step = |st64: bool, bytes: usize| Family::Lds { pair: Some(if st64 { 64 * bytes } else { bytes }) };
     match what {
-        "read" | "write" => {
+        "read" | "write" if !ty.starts_with("src2") => {
             let half =
                 if ty.ends_with("_d16_hi") { Some(true) } else { ty.ends_with("_d16").then_some(false) };
             let plain = ty.trim_end_matches("_hi").trim_end_matches("_d16");
@@ -130,13 +145,20 @@ fn lds(rest: &'static str) -> Option<(Family, Action, bool)> {
             let bytes = bits(ty.strip_prefix("rtn_")?)?;
             Some((step(what.len() > 7, bytes), Action::Exchange { bytes }, true))
         }
+        "condxchg32" => Some((one, Action::Conditional, true)),
         name => {
             let (ty, returns) = ty.strip_prefix("rtn_").map_or((ty, false), |ty| (ty, true));
+            let (ty, beside) = ty.strip_prefix("src2_").map_or((ty, false), |ty| (ty, true));
             if let Some((op, bytes)) = FloatOp::in_lds(name, ty) {
-                return Some((one, Action::Float { op, bytes }, returns));
+                let by = Beside::Float(op);
+                return Some(match beside {
+                    true => (Family::Apart, Action::Beside { by, bytes }, false),
+                    false => (one, Action::Float { op, bytes }, returns),
+                });
             }
             let bytes = bits(ty)?;
             let name = match (name, ty.as_bytes()[0]) {
+                ("write", _) => "swap",
                 ("min", b'i') => "smin",
                 ("max", b'i') => "smax",
                 ("min", _) => "umin",
@@ -145,7 +167,11 @@ fn lds(rest: &'static str) -> Option<(Family, Action, bool)> {
                 _ => name,
             };
             changed(name, 0, 0, 0, bytes)?;
-            Some((one, Action::Atomic { name, bytes }, returns))
+            let by = Beside::Integer(name);
+            Some(match beside {
+                true => (Family::Apart, Action::Beside { by, bytes }, false),
+                false => (one, Action::Atomic { name, bytes }, returns),
+            })
         }
     }
 }
@@ -156,6 +182,7 @@ fn numbered(name: &str) -> Option<Action> {
         "ds_read_addtid_b32" => Action::Load { bytes: 4, signed: false, half: None },
         "ds_write_addtid_b32" => Action::Store { bytes: 4, high: false },
         "ds_append" | "ds_consume" => Action::Count { up: name == "ds_append" },
+        "ds_swizzle_b32" => Action::Swizzle,
         "ds_permute_b32" | "ds_bpermute_b32" => Action::Permute { fetch: name == "ds_bpermute_b32" },
         _ => return None,
     })
@@ -196,14 +223,16 @@ impl Access {
             | Action::Store { bytes, .. }
             | Action::Atomic { bytes, .. }
             | Action::Float { bytes, .. }
+            | Action::Beside { bytes, .. }
             | Action::Exchange { bytes } => bytes,
-            Action::Count { .. } | Action::Permute { .. } => 4,
+            Action::Conditional => 8,
+            Action::Count { .. } | Action::Permute { .. } | Action::Swizzle => 4,
         }
     }
 
     /// Whether a number is changed as a whole.
     pub(crate) fn is_atomic(&self) -> bool {
-        matches!(self.action, Action::Atomic { .. } | Action::Float { .. })
+        matches!(self.action, Action::Atomic { .. } | Action::Float { .. } | Action::Beside { .. })
     }
 
     /// Dwords of data: what is stored, or the operands of an atomic.
@@ -233,10 +262,7 @@ pub fn excluded(row: &Row) -> Option<&'static str> {
         _ if has(&["wbinv", "wbl2", "invl2", "_dcache_", "probe"]) => "caches: no bytes",
         _ if has(&["memtime", "memrealtime"]) => "clocks",
         _ if has(&["gws", "_ordered_", "ds_nop"]) => "counters of the whole GPU",
-        _ if has(&["swizzle"]) => "patterns of lanes: no memory",
-        _ if has(&["_src2_", "condxchg", "lds_dword", "_lds_"]) => {
-            "places of their own kind, in the tests of LDS"
-        }
+        _ if has(&["lds_dword", "_lds_"]) => "between memory and LDS: in the tests of LDS",
         _ => return None,
     })
 }

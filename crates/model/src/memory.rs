@@ -4,9 +4,11 @@
 //! and 4; LDS 11.3) and 12.6 for what atomics make of their operands. Where that is silent: unaligned accesses from GFX9
 //! on (Linux sets SH_MEM_CONFIG so), the scalar offset in range checks from GFX8 on and VOFFSET's wrapping sum (measured,
 //! rocm-systems #10928), the bits that each addend of SMEM loses (Mesa 81df5175537), D16 loads and SRAM ECC (rocMLIR
-//! #422), DS_CMPST's order of operands (12.12). One access is one slice of bytes here, places are plain sums.
+//! #422), DS_CMPST's order of operands (12.12), DS_*_SRC2 (Sea Islands manual), DS_CONDXCHG32 (RDNA3's pseudocode: a dword
+//! is replaced by the data's low 31 bits where its 32nd is set), DS_SWIZZLE (12.12.1; rotations wrap in 32 lanes, as its
+//! examples do, and GFX8 has them, Mesa's README-ISA). One access is one slice of bytes here, places are plain sums.
 
-use crate::access::{Access, Action, BYTES, DATA, Family, RESULT, SCALAR, changed};
+use crate::access::{Access, Action, BYTES, Beside, DATA, Family, RESULT, SCALAR, changed};
 use crate::compare::{Bench, Difference, Report};
 use crate::matrix::words;
 use crate::places::{Location, Plan};
@@ -100,8 +102,27 @@ fn perform(
                 }
             }
         }
+        Action::Conditional => {
+            for ((&word, place), out) in data.iter().zip(places).zip(out) {
+                *out = place.map_or(0, |at| image.get(at, 4) as u32);
+                if let (Some(at), true) = (*place, word >> 31 != 0) {
+                    image.set(at, 4, u64::from(word & 0x7fff_ffff));
+                }
+            }
+        }
+        Action::Beside { by, .. } => {
+            let &[Some(at), Some(other)] = places else { return };
+            let (old, other) = (image.get(at, bytes), image.get(other, bytes));
+            let new = match by {
+                Beside::Integer(name) => changed(name, old, other, 0, bytes),
+                Beside::Float(op) => Some(op.changed(old, other, 0, setting.lds, setting.mode)),
+            };
+            if let Some(new) = new {
+                image.set(at, bytes, new);
+            }
+        }
         // These concern all lanes at once.
-        Action::Count { .. } | Action::Permute { .. } => {}
+        Action::Count { .. } | Action::Permute { .. } | Action::Swizzle => {}
         Action::Atomic { .. } | Action::Float { .. } => {
             let old = places[0].map_or(0, |at| image.get(at, bytes));
             let new = match access.action {
@@ -160,7 +181,7 @@ fn one(r: &mut Random, access: &Access, bench: &Bench, run: usize) -> Result<u64
     // Beside what is accessed lies room for places that range checks of GFX6 and GFX7 let through.
     let mut backing: Vec<u64> = (0..BYTES / 8 + 256).map(|_| r.next()).collect();
     let base = backing.as_mut_ptr() as u64;
-    let in_lds = matches!(access.family, Family::Lds { .. } | Family::Numbered);
+    let in_lds = matches!(access.family, Family::Lds { .. } | Family::Apart | Family::Numbered);
     let plan = Plan::new(r, access, level, base);
     let code = words(target, &plan.text)?;
     let mut wave = Wave::new(target, Shape { vgprs: VGPRS, agprs: 0 });
@@ -180,6 +201,17 @@ fn one(r: &mut Random, access: &Access, bench: &Bench, run: usize) -> Result<u64
     }
     for (register, lanes) in plan.vgprs.iter().enumerate() {
         *wave.vgpr_mut(register as u16).ok_or("a register is missing")? = *lanes;
+    }
+    if let Action::Beside { by: Beside::Float(op), bytes } = access.action {
+        for places in &plan.places {
+            let like = r.next();
+            let number = op.number(r, like);
+            for (place, value) in places.iter().zip([number, op.number(r, number)]) {
+                if let Some(at) = *place {
+                    put(&mut backing, at, bytes / 4, value);
+                }
+            }
+        }
     }
     if let Action::Float { op, bytes } = access.action {
         // Floats of all kinds, in memory and in registers, equal or opposite now and then.
@@ -222,8 +254,8 @@ fn one(r: &mut Random, access: &Access, bench: &Bench, run: usize) -> Result<u64
         perform(access, &mut image, &plan.places[0], &data, &mut out, setting);
         sgprs[SCALAR..SCALAR + out_dwords].copy_from_slice(&out[..out_dwords]);
     }
-    together(access, &mut image, &plan, &mut vgprs, setting);
-    let alone = !matches!(access.action, Action::Count { .. } | Action::Permute { .. });
+    together(access, &mut image, &plan, &mut vgprs, setting, level);
+    let alone = !matches!(access.action, Action::Count { .. } | Action::Permute { .. } | Action::Swizzle);
     for lane in (0..64).filter(|&lane| plan.exec >> lane & 1 != 0 && !plan.is_scalar && alone) {
         let data: Vec<u32> = (DATA..DATA + 4).map(|i| vgprs[i][lane]).collect();
         let mut out: Vec<u32> = (result..result + plan.out_dwords).map(|i| vgprs[i][lane]).collect();
@@ -273,7 +305,14 @@ fn one(r: &mut Random, access: &Access, bench: &Bench, run: usize) -> Result<u64
 }
 
 /// What lanes do together: one counter, or registers of one another (12.12).
-fn together(access: &Access, image: &mut Image, plan: &Plan, vgprs: &mut [[u32; 64]], setting: Setting) {
+fn together(
+    access: &Access,
+    image: &mut Image,
+    plan: &Plan,
+    vgprs: &mut [[u32; 64]],
+    setting: Setting,
+    level: Level,
+) {
     let on = |lane: usize| setting.exec >> lane & 1 != 0;
     let mut results = [0; 64];
     match access.action {
@@ -294,11 +333,36 @@ fn together(access: &Access, image: &mut Image, plan: &Plan, vgprs: &mut [[u32; 
                 }
             }
         }
+        Action::Swizzle => {
+            let from = |lane: usize| swizzled(plan.shift as usize, lane, level);
+            results = std::array::from_fn(|lane| if on(from(lane)) { vgprs[0][from(lane)] } else { 0 });
+        }
         _ => return,
     }
     for lane in (0..64).filter(|&lane| on(lane)) {
         vgprs[RESULT][lane] = results[lane];
     }
+}
+
+/// The lane that DS_SWIZZLE gives a lane's register (12.12.1).
+fn swizzled(offset: usize, lane: usize, level: Level) -> usize {
+    let (group, i, low) = (lane & 32, lane & 31, offset & 31);
+    let modes = level >= Level::Gfx8;
+    group
+        | match offset {
+            // The lane's bits in reverse, as many less as the mask has, and the lane's own where it has some.
+            0xe000.. if modes => {
+                let reversed = (0..5).fold(0, |r, bit| r << 1 | i >> bit & 1);
+                reversed >> low.count_ones() | i & low
+            }
+            0xc000.. if modes => {
+                let by = offset >> 5 & 31;
+                let turned = if offset & 0x400 != 0 { i + 32 - by } else { i + by } & 31;
+                i & low | turned & !low
+            }
+            0x8000.. => i & !3 | offset >> (2 * (i & 3)) & 3,
+            _ => (i & low | offset >> 5 & 31) ^ offset >> 10 & 31,
+        }
 }
 
 /// Puts a number of one or two dwords, which is aligned, into words of eight bytes.

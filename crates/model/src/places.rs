@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     may_return: bool,
     pub out_dwords: usize,
     pub is_scalar: bool,
-    /// What lanes add to the numbers of others, in bytes of four.
+    /// What lanes add to the numbers of others, in bytes of four; or the pattern by which they find others.
     pub shift: u32,
 }
 
@@ -52,7 +52,8 @@ fn lanes_on(r: &mut Random) -> u64 {
 fn spots(r: &mut Random, access: &Access, level: Level) -> Vec<usize> {
     let bytes = access.bytes();
     let natural = bytes.next_power_of_two();
-    let align = if level >= Level::Gfx900 && !access.is_atomic() && r.one_in(2) { 1 } else { natural };
+    let aligned = access.is_atomic() || access.action == Action::Conditional;
+    let align = if level >= Level::Gfx900 && !aligned && r.one_in(2) { 1 } else { natural };
     let mut order: Vec<usize> = (0..64).collect();
     for i in (1..64).rev() {
         order.swap(i, r.below(i as u64 + 1) as usize);
@@ -89,6 +90,7 @@ impl Plan {
             Family::Scalar { buffer, unit } => Plan::scalar(r, access, level, base, (buffer, unit)),
             Family::Scratch => Plan::scratch(r, access),
             Family::Numbered => Plan::numbered(r, access, level),
+            Family::Apart => Plan::apart(r, access, level),
         }
     }
 
@@ -195,6 +197,35 @@ impl Plan {
         plan
     }
 
+    /// LDS, two places (Sea Islands manual, DS_ADD_SRC2_U32 and its like): A is the address, B = A + 4 * (offset1[7] ? {A[31],
+    /// A[31:17]} : {offset1[6], offset1[6:0], offset0}). Lanes change one half of LDS and read the other.
+    fn apart(r: &mut Random, access: &Access, level: Level) -> Plan {
+        let mut plan = Plan::empty(r, access, level);
+        plan.returns = false;
+        let (bytes, half) = (access.bytes(), BYTES / 2);
+        let mut order: Vec<usize> = (0..64).collect();
+        for i in (1..64).rev() {
+            order.swap(i, r.below(i as u64 + 1) as usize);
+        }
+        let downwards = r.one_in(2);
+        let by_lane = r.one_in(2);
+        for (lane, &slot) in order.iter().enumerate() {
+            let own = slot * SLOT + bytes * r.below((SLOT / bytes) as u64) as usize;
+            let (first, second) = if downwards { (half + own, 0) } else { (own, half) };
+            let other =
+                if by_lane { second + bytes * r.below((half / bytes) as u64) as usize } else { second + own };
+            let apart = (other as i64 - first as i64) / 4;
+            let upper = if by_lane { (apart as u32) << 17 } else { 0 };
+            plan.vgprs[0][lane] = first as u32 | upper;
+            plan.places.push(vec![Some(first), Some(other)]);
+        }
+        let apart = if downwards { -(half as i64) } else { half as i64 } / 4;
+        // With bit 15 the rest of the offset means nothing.
+        let offset = if by_lane { 0x8000 | r.below(0x8000) } else { apart as u64 & 0x7fff };
+        plan.text = format!("{} v0 offset:{offset}", access.name);
+        plan
+    }
+
     /// LDS, two places: offsets count in numbers, or in 64 of them.
     fn pair(r: &mut Random, access: &Access, level: Level, step: usize) -> Plan {
         let mut plan = Plan::empty(r, access, level);
@@ -283,6 +314,13 @@ impl Plan {
             (0..64).map(|lane| vec![Some(offset + from + if each { 4 * lane } else { 0 })]).collect();
         plan.returns = !matches!(access.action, Action::Store { .. });
         plan.text = match access.action {
+            // Every pattern there is: of four lanes, of 32, rotations and reversed bits.
+            Action::Swizzle => {
+                plan.vgprs[0] = std::array::from_fn(|_| r.edgy(32) as u32);
+                plan.shift = r.below(0x1_0000) as u32 | if r.one_in(3) { 0xc000 } else { 0 };
+                plan.text = format!("{name} {result}, v0 offset:{}", plan.shift);
+                return plan;
+            }
             Action::Permute { .. } => {
                 plan.vgprs[0] = std::array::from_fn(|_| r.edgy(32) as u32);
                 plan.shift = offset as u32;

@@ -232,6 +232,21 @@ impl Format {
         }
     }
 
+    /// The same where two bits of alpha, 2_10_10_10's fourth component, are an unsigned number in signed formats, too.
+    pub fn decode_unsigned_alpha(self, texel: [u32; 4]) -> [u32; 4] {
+        let mut components = self.decode(texel);
+        if self.layout == Layout::Plain([10, 10, 10, 2]) {
+            let number = match self.number {
+                Number::Snorm => Number::Unorm,
+                Number::Sscaled => Number::Uscaled,
+                Number::Sint => Number::Uint,
+                number => number,
+            };
+            components[3] = Format { number, ..self }.read(texel[0] >> 30, 2, 3);
+        }
+        components
+    }
+
     /// The components of the texel at these coordinates, whose element is given.
     pub fn decode_at(self, element: [u32; 4], x: u32, y: u32) -> [u32; 4] {
         let Layout::Block(block) = self.layout else { return self.decode(element) };

@@ -135,6 +135,8 @@ pub struct Inst {
     pub coherence: Coherence,
     /// Memory: registers have ECC, so that D16 loads write whole ones.
     pub sramecc: bool,
+    /// Two bits of alpha have no sign when they are loaded (GFX6 to GFX8).
+    pub unsigned_alpha: bool,
     /// TFE, LWE: the last of `dst_dwords` registers gets a status.
     pub status: bool,
 }
@@ -164,6 +166,7 @@ impl Inst {
             addressing: Addressing::None,
             coherence: Coherence::default(),
             sramecc: false,
+            unsigned_alpha: false,
             status: false,
         }
     }

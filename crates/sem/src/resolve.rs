@@ -509,6 +509,7 @@ impl Resolver {
         let (inst, row) = (&self.inst, self.inst.row);
         let word = inst.bits;
         out.addressing = self.addressing();
+        out.unsigned_alpha = self.target.unsigned_alpha();
         out.sramecc = self.target.sramecc_enabled();
         if out.sramecc {
             out.run = match out.run {

@@ -4,6 +4,7 @@ use crate::hwreg::{mode, status};
 use crate::mode::Mode;
 use crate::operand::Src;
 use crate::trap::Cause;
+use wavemill_isa::info::WaitCounts;
 use wavemill_isa::{Level, regs};
 
 /// The registers a wave has, and may write.
@@ -96,6 +97,10 @@ pub trait State {
     fn set_trapsts(&mut self, trapsts: u32);
     /// HW_ID.
     fn hw_id(&self) -> u32;
+    /// Memory operations that have been issued and are not over, as IB_STS counts them.
+    fn under_way(&self) -> WaitCounts {
+        WaitCounts::default()
+    }
     /// Bytes of LDS, as LDS_ALLOC shows them.
     fn lds_allocated(&self) -> u32;
     /// Bytes of a lane's private memory that lie together: a dword, but for kernels before GFX9 that say otherwise.

@@ -35,6 +35,7 @@ pub mod state;
 pub mod step;
 mod strip;
 mod trap;
+pub mod underway;
 mod watch;
 
 pub use caches::Caches;

@@ -8,6 +8,7 @@ use crate::observe::{Access, Control, Lanes};
 use crate::state::Wave;
 use std::sync::atomic::{Ordering, fence};
 use wavemill_isa::Level;
+use wavemill_isa::info::WaitCounts;
 use wavemill_sem::atomic::{Atomic, Rmw};
 use wavemill_sem::bus::{At, Bus, FaultKind, Kind, Space};
 use wavemill_sem::gws::Request;
@@ -91,6 +92,9 @@ impl State for Running<'_> {
     }
     fn hw_id(&self) -> u32 {
         self.wave.hw_id
+    }
+    fn under_way(&self) -> WaitCounts {
+        self.wave.under_way.counts
     }
     fn lds_allocated(&self) -> u32 {
         self.wave.lds_bytes

@@ -7,6 +7,7 @@ use crate::event::Event;
 use crate::group::GroupShared;
 use crate::mem::RangeCache;
 use crate::observe::{self, Access, Control, Instruction, Told};
+use crate::underway::UnderWay;
 use crate::watch::Watch;
 use std::sync::Arc;
 use wavemill_isa::{Level, Target, regs};
@@ -95,6 +96,8 @@ pub struct Wave {
     pub(crate) host_trap: u8,
     /// HW_ID as S_GETREG shows it.
     pub hw_id: u32,
+    /// Memory operations that are not over, as IB_STS shows them.
+    pub under_way: UnderWay,
     /// Where its registers and LDS begin, as GPR_ALLOC and LDS_ALLOC show it.
     pub bases: Bases,
     /// Number of the wave among those of its dispatch, in the order of their launch.
@@ -149,6 +152,7 @@ impl Wave {
             tma: 0,
             host_trap: 0,
             hw_id: 0,
+            under_way: UnderWay::default(),
             bases: Bases::default(),
             place: 0,
             turn: None,
@@ -204,6 +208,7 @@ impl Wave {
         self.tma = 0;
         self.host_trap = 0;
         self.hw_id = 0;
+        self.under_way = UnderWay::default();
         self.bases = Bases::default();
         self.place = 0;
         self.turn = None;

@@ -174,6 +174,9 @@ impl Running<'_> {
             Next::Stop(Event::End) => next,
             next => self.exceptions(&step, inst, flags, next),
         };
+        if self.wave.caches.is_some() && !retried && is_instruction(inst) {
+            self.count(step.pc, inst);
+        }
         let Some(observer) = &self.wave.observer else { return next };
         if retried || !is_instruction(inst) {
             return next;
@@ -198,6 +201,18 @@ impl Running<'_> {
         }
         let stops = observer.after(wave, shown) == Control::Stop || wave.told.stop;
         if stops && next == Next::Go { Next::Stop(Event::Stopped) } else { next }
+    }
+
+    /// Counts memory operations as IB_STS shows them where caches are modelled; elsewhere they are over when the next instruction
+    /// runs. They go on until they are waited for, or [`UnderWay::LATENCY`] later; a counter that is full lets its oldest one end.
+    fn count(&mut self, pc: u64, inst: &Inst) {
+        let level = self.wave.level;
+        let raised = WaitCounts::raised(&shown(pc, inst).inst, level);
+        let waits = match inst.run {
+            Run::Wait => WaitCounts::decode(bits::SIMM16.get(inst.bits), level),
+            _ => WaitCounts::none(level),
+        };
+        self.wave.under_way.step(raised, waits);
     }
 
     /// Exceptions that an instruction raised, and single steps.

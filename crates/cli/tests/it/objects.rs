@@ -116,10 +116,14 @@ fn sources_survive_assembly_and_disassembly() {
               \tbulky = 1\n\tcdbg_user = 1\n\tmax_scratch_backing_memory_byte_size = 0x123456789a\n\
               \tkernarg_segment_byte_size = 0x100000001\n\t.end_amd_kernel_code_t\n\ts_endpgm\n";
     let xnack = v2.replace("8,0,3", "9,0,1");
-    let environment = v2.replace("\t.text", "\t.amd_amdgpu_isa \"amdgcn-amd-amdhsa-opencl-gfx803\"\n\t.text");
+    // The environments that the AMDGPU guide lists.
+    let environments = ["opencl", "amdgizcl", "amdgiz", "hcc"].map(|name| {
+        let line = format!("\t.amd_amdgpu_isa \"amdgcn-amd-amdhsa-{name}-gfx803\"\n\t.text");
+        (name, v2.replace("\t.text", &line))
+    });
     let dir = scratch("sources");
-    for (name, text) in
-        [("v5", v5), ("hidden", &hidden), ("v2", v2), ("xnack", &xnack), ("environment", &environment)]
+    let all = [("v5", v5), ("hidden", &hidden), ("v2", v2), ("xnack", &xnack)];
+    for (name, text) in all.into_iter().chain(environments.iter().map(|(name, text)| (*name, text.as_str())))
     {
         let path = |end: &str| dir.join(format!("{name}{end}")).to_str().unwrap().to_owned();
         std::fs::write(path(".s"), text).unwrap();
@@ -436,4 +440,46 @@ fn objects_for_later_gpus_are_refused_by_name() {
             assert!(message.contains(name), "{command:?}: {message}");
         }
     }
+}
+
+/// GPUs before GCN (the AMDGPU guide's architecture r600) are refused by name, as a processor and as a triple.
+#[test]
+fn r600_is_refused_by_name() {
+    let directory = scratch("r600");
+    let source = directory.join("k.s");
+    std::fs::write(&source, "s_endpgm\n").unwrap();
+    let source = source.to_str().unwrap();
+    let out = directory.join("k.o");
+    for (options, said) in [
+        (&["asm", "--mcpu", "cypress", "-c", source, "-o", out.to_str().unwrap()][..], "cypress"),
+        (&["run", "--gpu", "rv770", source], "rv770"),
+        (&["mc", "--triple", "r600--", source], "r600"),
+        (&["mc", "--arch", "r600", source], "r600"),
+    ] {
+        let output = wavemill(options);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{options:?}: {message}");
+        assert!(message.contains(said) && message.contains("before GCN"), "{options:?}: {message}");
+    }
+}
+
+/// Host programs of clang's OpenMP have their code objects in a section `.llvm.offloading` (LLVM's offload binary): `unbundle` and
+/// `disasm` find them. The images are those that clang's packager made.
+#[test]
+fn code_in_host_programs_is_found() {
+    let directory = scratch("offloading");
+    let path = |name: &str| directory.join(name).to_str().unwrap().to_owned();
+    std::fs::copy(fixture("offload.bin"), path("offload.bin")).unwrap();
+    let text = "\t.section .llvm.offloading,\"a\",@progbits\n\t.incbin \"offload.bin\"\n";
+    std::fs::write(path("host.s"), text).unwrap();
+    ok(&["asm", "-c", "--mcpu", "gfx90a", &path("host.s"), "-o", &path("host.o")]);
+    // e_machine is at byte 18: 62 is x86-64.
+    let mut bytes = std::fs::read(path("host.o")).unwrap();
+    bytes[18..20].copy_from_slice(&[62, 0]);
+    std::fs::write(path("host.o"), bytes).unwrap();
+    let list = ok(&["unbundle", "--list", &path("host.o")]);
+    for id in ["openmp-amdgcn-amd-amdhsa--gfx90a:xnack-", "openmp-amdgcn-amd-amdhsa--gfx908"] {
+        assert!(list.contains(id), "{list}");
+    }
+    assert!(ok(&["disasm", &path("host.o"), "--target", "gfx908"]).contains("s_endpgm"));
 }

@@ -48,6 +48,28 @@ fn old_sources_name_their_processor() {
     assert!(text.contains("gfx701"), "{text}");
 }
 
+/// gfx901 is gfx900 with XNACK on (AMDGPU guide, "Processors"; ISA notes 9:0:1 and 9:0:0 of version 2): its code runs on a gfx901, where
+/// code that has XNACK off is refused.
+#[test]
+fn gfx901_code_runs_on_a_gfx901() {
+    let directory = scratch("gfx901");
+    let path = |name: &str| directory.join(name).display().to_string();
+    for (stepping, says, status) in [(1, "gfx900:xnack+", 0), (0, "gfx900:xnack-", 1)] {
+        let text = format!(
+            "\t.hsa_code_object_version 2,1\n\t.hsa_code_object_isa 9,0,{stepping},\"AMD\",\"AMDGPU\"\n\t.text\n\t.globl k\n\
+             \t.p2align 8\n\t.amdgpu_hsa_kernel k\nk:\n\t.amd_kernel_code_t\n\t.end_amd_kernel_code_t\n\ts_endpgm\n"
+        );
+        std::fs::write(path("k.s"), text).unwrap();
+        stdout(&wavemill(&["asm", &path("k.s"), "-o", &path("k.co")]));
+        let shown = stdout(&wavemill(&["inspect", &path("k.co")]));
+        assert!(shown.contains(says), "{shown}");
+        let ran = run(&[&path("k.co"), "--gpu", "gfx901", "--grid", "1"]);
+        let message = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(status), "{message}");
+        assert!(status == 0 || message.contains("it needs xnack off"), "{message}");
+    }
+}
+
 #[test]
 fn examples_run_by_themselves() {
     let example = |name: &str| repository().join("examples").join(name).display().to_string();

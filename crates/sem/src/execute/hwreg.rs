@@ -3,6 +3,7 @@
 use crate::hwreg::{Hwreg, Select, status};
 use crate::state::State;
 use wavemill_isa::Level;
+use wavemill_isa::info::WaitCounts;
 
 /// What a wave reads.
 pub fn value(register: Hwreg, wave: &impl State) -> u32 {
@@ -41,8 +42,12 @@ pub fn value(register: Hwreg, wave: &impl State) -> u32 {
         }
         // In units of 64 dwords.
         Hwreg::LdsAlloc => (wave.bases().lds / 256) & 0xff | wave.lds_allocated().div_ceil(256) << 12,
-        // Memory operations are over when the next instruction runs.
-        Hwreg::IbSts => 0,
+        // Table 17. Instructions of the VALU are over when the next one runs.
+        Hwreg::IbSts => {
+            let WaitCounts { vm, lgkm, exp } = wave.under_way();
+            let (vm, lgkm, exp) = (u32::from(vm), u32::from(lgkm), u32::from(exp));
+            vm & 15 | (exp & 7) << 4 | (lgkm & 15) << 8 | (vm >> 4 & 3) << 22
+        }
         Hwreg::ShMemBases => {
             let apertures = wave.apertures();
             (apertures.private >> 48) as u32 | ((apertures.shared >> 48) as u32) << 16

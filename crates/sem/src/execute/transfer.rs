@@ -360,6 +360,11 @@ fn element_format(inst: &Inst, resource: &Resource, state: &impl State) -> Optio
     Format::of_buffer(dfmt, nfmt, state.level())
 }
 
+/// The components of an element as a buffer's load has them.
+fn decode(format: Format, texel: [u32; 4], inst: &Inst) -> [u32; 4] {
+    if inst.unsigned_alpha { format.decode_unsigned_alpha(texel) } else { format.decode(texel) }
+}
+
 /// Whether 16-bit components share registers: the table gave them as many as they need.
 fn packs(inst: &Inst, count: usize) -> bool {
     count == 1 || ((inst.dst_dwords - inst.status as u8) as usize) < count
@@ -393,10 +398,10 @@ impl<B: Bus> Lane<'_, B> {
             None => [0; 4],
             Some(f) => match self.element(f)? {
                 // The instruction's own format has no selects: X000, XY00 … (manual 9.1.4).
-                Some(texel) if typed => f.decode(texel),
+                Some(texel) if typed => decode(f, texel, inst),
                 // The resource's selects work on a texel whose missing fourth component is one (manual 9.4.1).
                 Some(texel) => {
-                    let mut components = f.decode(texel);
+                    let mut components = decode(f, texel, inst);
                     if f.components() < 4 {
                         components[3] = f.one();
                     }

@@ -220,3 +220,50 @@ fn misaligned_lds_atomics() {
         assert_eq!(wave.trapsts & trapsts::MEMORY_VIOLATION, trapsts::MEMORY_VIOLATION, "{name}");
     }
 }
+
+/// IB_STS (manual, table 17): VM_CNT is in 23:22 and 3:0, EXP_CNT in 6:4, LGKM_CNT in 11:8, "issued but not yet returned" each. With
+/// caches an operation goes on until it is waited for; without, all are over when the next instruction runs.
+#[test]
+fn counters_of_what_is_under_way() {
+    let loads = "buffer_load_dword v2, off, s[4:7], 0\n".repeat(18);
+    let text = format!(
+        "s_getreg_b32 s20, hwreg(HW_REG_IB_STS)\n{loads}
+         s_getreg_b32 s21, hwreg(HW_REG_IB_STS)
+         ds_read_b32 v3, v4
+         s_load_dword s8, s[4:5], 0x0
+         s_getreg_b32 s22, hwreg(HW_REG_IB_STS)
+         s_waitcnt vmcnt(3)
+         s_getreg_b32 s23, hwreg(HW_REG_IB_STS)
+         s_waitcnt lgkmcnt(0)
+         s_getreg_b32 s24, hwreg(HW_REG_IB_STS)
+         s_waitcnt vmcnt(0)
+         s_getreg_b32 s25, hwreg(HW_REG_IB_STS)
+         buffer_load_dword v2, off, s[4:7], 0
+         poll:
+         s_getreg_b32 s26, hwreg(HW_REG_IB_STS)
+         s_cmp_lg_u32 s26, 0
+         s_cbranch_scc1 poll"
+    );
+    for cpu in CPUS {
+        for with in [true, false] {
+            for (name, engine) in engines(target(cpu)) {
+                let mut machine = Machine::with(file!(), target(cpu), engine, &text, 64);
+                let memory = machine.buffer(&[0x11; 256]);
+                let mut wave = machine.wave();
+                wave.caches = with.then(|| Arc::new(Caches::default()));
+                wave.set_sgpr(124, !0);
+                set_address(&mut wave, memory);
+                assert_eq!(machine.run(&mut wave), Event::End, "{cpu}");
+                // Before GFX9 the counter ends at 15.
+                let many = if cpu.starts_with("gfx9") { 18 } else { 15 };
+                let vm = |n: u32| n & 15 | n >> 4 << 22;
+                let want = match with {
+                    true => [0, vm(many), vm(many) | 2 << 8, 3 | 2 << 8, 3, 0, 0],
+                    false => [0; 7],
+                };
+                let got: [u32; 7] = std::array::from_fn(|i| wave.sgpr(20 + i as u32));
+                assert_eq!(got, want, "{cpu} {name} caches: {with}");
+            }
+        }
+    }
+}

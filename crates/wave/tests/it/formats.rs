@@ -68,6 +68,16 @@ fn formats() -> impl Iterator<Item = (u32, &'static str, u32)> {
     (1..15).flat_map(|d| (0..8).map(move |n| (d, DATA_FORMATS[d as usize], n)))
 }
 
+/// The components that a buffer's load finds. Before GFX9, Stoney apart, the two bits of alpha in 2_10_10_10 are an unsigned number in
+/// signed formats, too (Mesa's `ac_gpu_info.h` and the code that mends it after vertex fetches: 0, 1/3, 2/3, 1 or 0 to 3).
+fn loaded(cpu: &str, bytes: &[u8], name: &str, nfmt: u32) -> [u32; 4] {
+    let mut out = texels::decode(bytes, name, nfmt);
+    if name == "2_10_10_10" && matches!(nfmt, 1 | 3 | 5) && matches!(cpu, "gfx600" | "gfx701" | "gfx803") {
+        out[3] = texels::load(u32::from(bytes[3] >> 6), 2, nfmt - 1);
+    }
+    out
+}
+
 /// Loads of all widths, of words and halves; four records of 64 are out of range.
 #[test]
 fn typed_loads() {
@@ -100,7 +110,7 @@ fn typed_loads() {
             assert_eq!(machine.run(&mut wave), Event::End, "{cpu} {name} {nfmt}");
             for lane in 0..64 {
                 let at = lane * size as usize;
-                let mut want = texels::decode(&bytes[at..at + size as usize], name, nfmt);
+                let mut want = loaded(cpu, &bytes[at..at + size as usize], name, nfmt);
                 if lane >= 60 {
                     want = [0; 4];
                 }
@@ -246,7 +256,7 @@ fn resource_formats() {
             let one = if texels::is_integer(nfmt) { 1 } else { 1f32.to_bits() };
             for lane in (0..64).filter(|l| *l != 1) {
                 let at = lane * size as usize;
-                let mut texel = texels::decode(&bytes[at..at + size as usize], name, nfmt);
+                let mut texel = loaded(cpu, &bytes[at..at + size as usize], name, nfmt);
                 if widths.len() < 4 {
                     texel[3] = one;
                 }
