@@ -61,7 +61,7 @@ const PACKAGES: &[&str] = &[
 
 /// A program that runs for longer has hung.
 const LIMIT: Duration = Duration::from_secs(180);
-/// The same with checks, or three times as long as without.
+/// The same with checks, or six times as long as without.
 const CHECKED: Duration = Duration::from_secs(1800);
 /// The status of `exec --check` where something was found and all else was well.
 const FOUND: i32 = 5;
@@ -114,7 +114,7 @@ pub fn run(root: &Path, wavemill: &Path, filter: &str, check: bool) -> Result<()
         for item in &mut items {
             item.exec.push("--check".into());
             item.within = None;
-            item.limit = CHECKED.max(item.limit * 3);
+            item.limit = CHECKED.max(item.limit * 6);
             if item.exit == 0 && item.finds.as_ref().is_some_and(|f| !f.is_empty()) {
                 item.exit = FOUND;
             }

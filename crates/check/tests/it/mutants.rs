@@ -68,7 +68,7 @@ const EVERY: usize = 13;
 
 /// What is not found is harmless, for a reason that is told (`harmless`), or depends on what code does not say: whether a store is
 /// meant for somebody who waits for it, and whether a FLAT address is in LDS. Those that do are found while the code runs, by
-/// `race` and by results.
+/// `race` and by `wait`.
 #[test]
 fn mutants_are_found_or_harmless() {
     let mut number = 0;
