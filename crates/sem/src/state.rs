@@ -75,6 +75,14 @@ pub trait State {
     fn vgpr(&self, register: u16, lane: u32) -> u32;
     /// Sets a lane of a vector register.
     fn set_vgpr(&mut self, register: u16, lane: u32, value: u32);
+    /// All lanes of a vector register.
+    fn row(&self, register: u16) -> [u32; 64] {
+        std::array::from_fn(|lane| self.vgpr(register, lane as u32))
+    }
+    /// Sets the lanes of a vector register that a mask has.
+    fn set_row(&mut self, register: u16, mask: u64, values: &[u32; 64]) {
+        lanes(mask).for_each(|lane| self.set_vgpr(register, lane, values[lane as usize]));
+    }
     /// Address of the next instruction: while one runs, that behind it.
     fn pc(&self) -> u64;
     /// Jumps.
@@ -194,6 +202,14 @@ pub trait State {
         match src {
             Src::Vgpr(r) => self.vgpr(r + register, lane),
             _ => 0,
+        }
+    }
+    /// A vector operand in all lanes; operands that are no VGPRs are zero.
+    #[inline]
+    fn operand_row(&self, src: Src) -> [u32; 64] {
+        match src {
+            Src::Vgpr(r) => self.row(r),
+            _ => [0; 64],
         }
     }
     /// Two registers of a vector operand in a lane.

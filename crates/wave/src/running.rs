@@ -55,6 +55,21 @@ impl State for Running<'_> {
         self.wave.vgprs[register as usize].0[lane as usize] = value;
     }
     #[inline]
+    fn row(&self, register: u16) -> [u32; 64] {
+        self.wave.vgprs[register as usize].0
+    }
+    #[inline]
+    fn set_row(&mut self, register: u16, mask: u64, values: &[u32; 64]) {
+        let row = &mut self.wave.vgprs[register as usize].0;
+        if mask == !0 {
+            *row = *values;
+            return;
+        }
+        for (lane, (old, new)) in row.iter_mut().zip(values).enumerate() {
+            *old = if mask >> lane & 1 != 0 { *new } else { *old };
+        }
+    }
+    #[inline]
     fn pc(&self) -> u64 {
         self.wave.pc
     }

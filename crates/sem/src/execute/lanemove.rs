@@ -32,19 +32,15 @@ pub fn execute<B: Bus>(what: LaneMove, inst: &Inst, state: &mut B) {
         }
         LaneMove::Swap => {
             if let Src::Vgpr(r) = inst.src[0] {
-                for lane in lanes(exec) {
-                    let (a, b) = (state.vgpr(inst.dst, lane), state.vgpr(r, lane));
-                    state.set_vgpr(inst.dst, lane, b);
-                    state.set_vgpr(r, lane, a);
-                }
+                let (a, b) = (state.row(inst.dst), state.row(r));
+                state.set_row(inst.dst, exec, &b);
+                state.set_row(r, exec, &a);
             }
         }
         LaneMove::Accumulator => {
             if let Src::Vgpr(r) = inst.src[0] {
-                for lane in lanes(exec) {
-                    let value = state.vgpr(r, lane);
-                    state.set_vgpr(inst.dst, lane, value);
-                }
+                let row = state.row(r);
+                state.set_row(inst.dst, exec, &row);
             }
         }
         LaneMove::Relative { source, destination } => {
@@ -55,36 +51,35 @@ pub fn execute<B: Bus>(what: LaneMove, inst: &Inst, state: &mut B) {
                 src => src,
             };
             if let Some(dst) = dst {
-                for lane in lanes(exec) {
-                    let value = state.lane_source(src, lane);
-                    state.set_vgpr(dst, lane, value);
-                }
+                let row = match src {
+                    Src::Vgpr(r) => state.row(r),
+                    src => [state.lane_source(src, 0); 64],
+                };
+                state.set_row(dst, exec, &row);
             }
         }
     }
 }
 
-/// DS_SWIZZLE and DS_BPERMUTE: each active lane gets a datum of the lane `from` names, zero if that is inactive.
-pub fn pull<S: State>(inst: &Inst, data: Src, from: impl Fn(&S, u32) -> u32, state: &mut S) {
+/// DS_SWIZZLE and DS_BPERMUTE: each active lane gets a datum of the lane that it names, zero if that is inactive.
+pub fn pull<S: State>(inst: &Inst, data: Src, from: &[u32; 64], state: &mut S) {
     let exec = state.exec();
-    let source: [u32; 64] = std::array::from_fn(|lane| state.lane(data, 0, lane as u32));
-    let lanes_of: [u32; 64] = std::array::from_fn(|lane| from(state, lane as u32));
-    for lane in lanes(exec) {
-        let s = lanes_of[lane as usize];
-        let value = if exec >> s & 1 != 0 { source[s as usize] } else { 0 };
-        state.set_vgpr(inst.dst, lane, value);
+    let mut source = state.operand_row(data);
+    if exec != !0 {
+        for (lane, value) in source.iter_mut().enumerate() {
+            *value = if exec >> lane & 1 != 0 { *value } else { 0 };
+        }
     }
+    state.set_row(inst.dst, exec, &from.map(|lane| source[lane as usize & 63]));
 }
 
 /// DS_PERMUTE: each active lane's datum goes to the lane its address names.
 pub fn push<S: State>(inst: &Inst, offset: u32, state: &mut S) {
     let exec = state.exec();
+    let (addresses, data) = (state.operand_row(inst.src[0]), state.operand_row(inst.src[1]));
     let mut out = [0; 64];
-    for lane in lanes(exec) {
-        let to = permute_lane(state.lane(inst.src[0], 0, lane), offset);
-        out[to as usize] = state.lane(inst.src[1], 0, lane);
+    for lane in lanes(exec).map(|lane| lane as usize) {
+        out[permute_lane(addresses[lane], offset) as usize & 63] = data[lane];
     }
-    for lane in lanes(exec) {
-        state.set_vgpr(inst.dst, lane, out[lane as usize]);
-    }
+    state.set_row(inst.dst, exec, &out);
 }

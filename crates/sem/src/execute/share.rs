@@ -81,11 +81,12 @@ pub fn execute<B: Bus>(share: Share, inst: &Inst, state: &mut B) -> Result<(), F
         Share::Nop => {}
         Share::Swizzle => {
             let level = state.level();
-            lanemove::pull(inst, inst.src[0], |_, lane| swizzle_source(lane, offset32, level), state);
+            let from = std::array::from_fn(|lane| swizzle_source(lane as u32, offset32, level));
+            lanemove::pull(inst, inst.src[0], &from, state);
         }
         Share::BackwardPermute => {
-            let from = |s: &B, lane| permute_lane(s.lane(inst.src[0], 0, lane), offset32);
-            lanemove::pull(inst, inst.src[1], from, state);
+            let from = state.operand_row(inst.src[0]).map(|address| permute_lane(address, offset32));
+            lanemove::pull(inst, inst.src[1], &from, state);
         }
         Share::Permute => lanemove::push(inst, offset32, state),
         Share::Access(access) => return access_lanes(inst, access, offset32, part, state),
