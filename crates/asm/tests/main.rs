@@ -1,6 +1,7 @@
 //! Tests of the assembler through its public interface, all in one binary.
 
 mod amd;
+mod clrx;
 mod golden;
 mod hostile;
 mod instructions;

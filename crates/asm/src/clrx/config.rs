@@ -101,7 +101,7 @@ const FIELDS: [(&str, &str, u64); 16] = [
     (".debug_private_segment_buffer_sgpr", "debug_private_segment_buffer_sgpr", 0xffff),
     (".call_convention", "call_convention", 0xffff_ffff),
     (".runtime_loader_kernel_symbol", "runtime_loader_kernel_symbol", u64::MAX),
-    (".max_scratch_backing_memory", "", u64::MAX),
+    (".max_scratch_backing_memory", "max_scratch_backing_memory_byte_size", u64::MAX),
     (".userdatanum", "", 16),
 ];
 
@@ -248,11 +248,6 @@ impl Assembler<'_> {
             }
             match name {
                 ".userdatanum" => config.user_data = Some(n as u32),
-                ".max_scratch_backing_memory" => {
-                    if n != 0 {
-                        return wrong(start, "no driver has used this field; 0 is the only value");
-                    }
-                }
                 _ => _ = config.fields.insert(field, n),
             }
             return Ok(());
