@@ -2,6 +2,7 @@
 // bits, on gfx701, gfx803 and gfx900. What each kernel leaves behind is said in its source (tests/catalyst/features.s).
 // link: -lOpenCL
 // input: ../catalyst/features.s
+// finds: race:memory-race
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
