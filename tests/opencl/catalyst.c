@@ -63,6 +63,17 @@ static void by_run(const char *name, const char *options, cl_uint *to, size_t wo
     EXPECT(file && fread(to, sizeof *to, words, file) == words && !fclose(file));
 }
 
+// Other commands take the container, too: what disasm writes gives the same bytes again.
+static void looked_at(void) {
+    char command[32768];
+    snprintf(command, sizeof command,
+             "cd %s && w='%s' && \"$w\" inspect k.bin | grep -q 'binary of AMD.s Catalyst for .*, %s-bit pointers' && "
+             "\"$w\" disasm k.bin | grep -q '<generic>:' && \"$w\" disasm --clrx k.bin > again.s && \"$w\" asm again.s -o again.bin && "
+             "cmp k.bin again.bin && \"$w\" unbundle k.bin -o . > /dev/null && \"$w\" inspect k-gfx*.co | grep -q '^generic '",
+             place, wavemill, bits);
+    EXPECT(system(command) == 0);
+}
+
 static cl_kernel kernel_of(cl_program program, const char *name) {
     cl_int code;
     cl_kernel kernel = clCreateKernel(program, name, &code);
@@ -126,6 +137,7 @@ static void all(const char *gpu, const char *source) {
     EXPECT((got[0] & 0xffff00ff) == 0x123400fe && !memcmp(got + 1, wanted, sizeof wanted));
     EXPECT(clSetKernelArg(args, 3, 8, pair) == CL_INVALID_ARG_SIZE);
 
+    looked_at();
     // The same without a program.
     by_run("setup", "--grid 32,4 --block 16,2 --offset 7", got, 16 + 128);
     EXPECT(got[0] >> 16 == 2 && got[1] == (2 << 16 | 16) && got[2] == 1 && got[3] == 32 && got[4] == 4 && got[5] == 1);

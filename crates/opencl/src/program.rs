@@ -104,7 +104,8 @@ fn signature(kernel: &wavemill_object::metadata::kernel::Kernel<'_>) -> Signatur
         name: text(&a.name),
         type_name: text(&a.type_name),
         address_space: text(&a.address_space),
-        access: text(&a.access),
+        // Compilers note of other arguments how they are used.
+        access: if matches!(&*a.value_kind, "image" | "pipe") { text(&a.access) } else { String::new() },
         is_const: a.is_const,
         is_restrict: a.is_restrict,
         is_volatile: a.is_volatile,
