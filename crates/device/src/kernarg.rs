@@ -3,6 +3,7 @@
 
 use crate::kernel::{Argument, Kernel};
 use std::fmt;
+use std::ops::Range;
 use wavemill_object::demangle;
 use wavemill_wave::GroupShared;
 
@@ -146,7 +147,7 @@ impl Block {
 }
 
 /// What is passed by reference is aligned to this, which is enough for every type.
-const REFERENCE_ALIGN: usize = 128;
+const REFERENCE_ALIGN: u64 = 128;
 
 /// Lays arguments out. `lds` is the LDS in use before: what the kernel has itself.
 pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Result<Block, ArgumentError> {
@@ -178,11 +179,23 @@ pub fn build(kernel: &Kernel, values: &[Value], hidden: &Hidden, lds: u32) -> Re
     Ok(block)
 }
 
+/// Where in the block the copies lie of what is passed by reference: behind all arguments, in their order.
+pub fn copies(kernel: &Kernel) -> impl Iterator<Item = Range<u64>> + '_ {
+    let ends = kernel.args.iter().flatten().map(|a| u64::from(a.offset) + u64::from(a.size));
+    let mut end = ends.fold(kernel.kernarg_bytes.into(), u64::max);
+    kernel.visible_args().filter(|a| a.kind == "by_reference").map(move |a| {
+        let start = end.next_multiple_of(REFERENCE_ALIGN);
+        end = start + u64::from(a.pointee_size);
+        start..end
+    })
+}
+
 /// Puts copies of what is passed by reference behind the arguments.
 fn place_references(kernel: &Kernel, values: &[Value], block: &mut Block) {
-    for (argument, value) in kernel.visible_args().zip(values) {
-        if let ("by_reference", Value::Bytes(bytes)) = (argument.kind.as_str(), value) {
-            let to = block.bytes.len().next_multiple_of(REFERENCE_ALIGN);
+    let given = kernel.visible_args().zip(values).filter(|(a, _)| a.kind == "by_reference");
+    for ((argument, value), copy) in given.zip(copies(kernel)) {
+        if let Value::Bytes(bytes) = value {
+            let to = copy.start as usize;
             put(&mut block.bytes, to, bytes);
             block.references.push((argument.offset as usize, (argument.size as usize).min(8), to));
         }

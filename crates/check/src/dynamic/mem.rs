@@ -10,6 +10,7 @@ use super::scene::Executed;
 use super::set::Check;
 use super::watch::{Context, GroupWatch, Watch};
 use std::sync::Arc;
+use wavemill_device::kernarg;
 use wavemill_device::memory::Use;
 use wavemill_isa::{Enc, Role};
 use wavemill_wave::observe::{Access, Kind, Space};
@@ -32,6 +33,9 @@ impl Watch for Mem {
             next: 0,
             private: vec![None; waves as usize],
             arguments: (bytes != 0).then(|| (start, start.saturating_add(bytes.into()))),
+            copies: kernarg::copies(&plan.kernel)
+                .map(|c| (start.saturating_add(c.start), start.saturating_add(c.end)))
+                .collect(),
         })
     }
 
@@ -56,6 +60,8 @@ struct Group {
     private: Vec<Option<(u64, u64)>>,
     /// Where the kernel's arguments are.
     arguments: Option<(u64, u64)>,
+    /// Structures behind them, which the kernel gets by reference.
+    copies: Vec<(u64, u64)>,
 }
 
 /// Bytes of a page: what hardware checks.
@@ -86,7 +92,10 @@ impl Group {
         }
         let found = cx.scene.memory.find(address)?;
         let mut range = Range { start: found.start, end: found.end(), scratch: found.usage == Use::Scratch };
-        if let Some((start, end)) = self.arguments.filter(|a| a.0 == found.start && a.1 <= found.end()) {
+        if let Some(&(start, end)) = self.copies.iter().find(|c| c.0 <= address && address < c.1) {
+            range = Range { start, end, scratch: false };
+        } else if let Some((start, end)) = self.arguments.filter(|a| a.0 == found.start && a.1 <= found.end())
+        {
             range = Range { start, end, scratch: false };
         }
         self.ranges[self.next % 4] = range;
