@@ -276,8 +276,9 @@ static void events(void) {
     cl_event gate, first, second, marker, barrier;
     MADE(gate, clCreateUserEvent(context, &e));
     // The second write does not wait, the first one does.
-    CHECK(clEnqueueWriteBuffer(free_queue, mem, CL_FALSE, 0, 4, &(int){1}, 1, &gate, &first));
-    CHECK(clEnqueueWriteBuffer(free_queue, mem, CL_TRUE, 0, 4, &(int){2}, 0, NULL, &second));
+    const int numbers[] = {1, 2};
+    CHECK(clEnqueueWriteBuffer(free_queue, mem, CL_FALSE, 0, 4, &numbers[0], 1, &gate, &first));
+    CHECK(clEnqueueWriteBuffer(free_queue, mem, CL_TRUE, 0, 4, &numbers[1], 0, NULL, &second));
     int value;
     CHECK(clEnqueueReadBuffer(free_queue, mem, CL_TRUE, 0, 4, &value, 0, NULL, NULL));
     EXPECT(value == 2);
