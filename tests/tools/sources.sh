@@ -69,4 +69,16 @@ got=0
 "$wavemill" run k.cl --cflag=-g --grid 128 --arg iota:f32:64 --arg zeros:f32:128 --arg 3 > out 2> said || got=$?
 [ $got = 3 ] && grep -q 'k.cl:3' said || fail "the line of a fault"
 echo "case: lines"
+# An empty pipe with room for six: as many of eight writes succeed, and no read does.
+cat > pipe.cl <<'CL'
+kernel void through(write_only pipe int to, read_only pipe int from, global int *got) {
+  int value = (int)get_global_id(0);
+  got[get_global_id(0)] = write_pipe(to, &value);
+  got[8 + get_global_id(0)] = read_pipe(from, &value);
+}
+CL
+"$wavemill" run pipe.cl --cflag=-cl-std=CL2.0 --gpu vega10 -q --grid 8 --arg pipe:6x4 --arg pipe:4x4 --arg zeros:i32:16 \
+  --show 2:i32:16 > out 2> said || fail pipes
+[ "$(cat out)" = "0 0 0 0 0 0 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1" ] || fail pipes
+echo "case: pipes"
 echo PASS

@@ -491,7 +491,10 @@ fn last(text: &str) -> String {
     lines[lines.len().saturating_sub(20)..].iter().map(|l| format!("{l}\n")).collect()
 }
 
-/// The status of a child, or none when it had to be killed.
+/// How long a child may take to end its own children when its time is over.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The status of a child, or none when it had to be ended.
 fn wait(
     child: &mut std::process::Child,
     started: Instant,
@@ -503,6 +506,13 @@ fn wait(
             return Ok(Some(status));
         }
         if started.elapsed() > limit {
+            // `exec` ends its program when it is asked to end.
+            let ask = format!("kill -s TERM {}", child.id());
+            Command::new("sh").args(["-c", &ask]).status().map_err(|e| e.to_string())?;
+            let asked = Instant::now();
+            while asked.elapsed() < FAREWELL && child.try_wait().map_err(|e| e.to_string())?.is_none() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
             child.kill().and_then(|()| child.wait()).map_err(|e| e.to_string())?;
             return Ok(None);
         }

@@ -69,12 +69,14 @@ impl Known {
         self.cached |= other.cached;
     }
 
-    /// What a wave of another work-group knew.
-    fn join_from_afar(&mut self, other: &Known) {
+    /// What a wave of another work-group knew, of others: of its own accesses it hands on what is done, and not what its
+    /// work-group knows behind a barrier, where L1 keeps their order.
+    fn join_from_afar(&mut self, other: &Known, itself: u32) {
         join_far(&mut self.far, &other.far);
         let own = self.base..self.base + self.memory.len() as u32;
         let far = Arc::make_mut(&mut self.far);
-        for (wave, stamp) in (other.base..).zip(&other.memory).filter(|(_, stamp)| **stamp > 0) {
+        let of_others = |(wave, stamp): &(u32, &u32)| *wave != itself && **stamp > 0;
+        for (wave, stamp) in (other.base..).zip(&other.memory).filter(of_others) {
             learn(far, wave, *stamp);
         }
         far.retain(|wave, _| !own.contains(wave));
@@ -89,7 +91,7 @@ impl Known {
             self.lds[index] = self.lds[index].max(*lds);
             self.memory[index] = self.memory[index].max(*memory);
         } else {
-            self.join_from_afar(known);
+            self.join_from_afar(known, *wave);
             learn(Arc::make_mut(&mut self.far), *wave, *memory);
         }
     }

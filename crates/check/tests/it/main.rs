@@ -5,4 +5,5 @@ mod harmless;
 mod mutants;
 mod objects;
 mod pairs;
+mod unsaid;
 mod walk;

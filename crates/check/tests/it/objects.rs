@@ -15,6 +15,12 @@ pub struct Function {
 }
 
 impl Function {
+    /// The kernel's name, of its own body, too, which clang 22 has as a function.
+    pub fn kernel(&self) -> &str {
+        let name = self.name.rsplit(": ").next().unwrap_or_default();
+        name.strip_prefix("__clang_ocl_kern_imp_").unwrap_or(name)
+    }
+
     pub fn program(&self) -> Program {
         Program::read(self.target, self.address, &self.code, &[self.address])
     }
