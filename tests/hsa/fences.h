@@ -19,7 +19,7 @@ int main(int count, char **argument) {
   enum { N = 128 };
   int *a = allocate(device_pool, N * sizeof(int)), *b = allocate(device_pool, N * sizeof(int)), *c = allocate(device_pool, N * sizeof(int));
   int *back = allocate(host_pool, N * sizeof(int));
-  struct {
+  struct arguments {
     int *a, *b, *c;
   } *arguments = allocate(host_pool, sizeof *arguments);
   arguments->a = a, arguments->b = b, arguments->c = c;
@@ -36,7 +36,7 @@ int main(int count, char **argument) {
   uint64_t add = kernel(executable, "add");
   // c = a + b, and then c = c + b: what one dispatch leaves for the next is a matter of the GPU.
   dispatch_as(queue, header | 1u << HSA_PACKET_HEADER_BARRIER, add, N, 64, 0, 0, arguments, none);
-  typeof(arguments) more = allocate(host_pool, sizeof *more);
+  struct arguments *more = allocate(host_pool, sizeof *more);
   more->a = c, more->b = b, more->c = c;
   dispatch_as(queue, header | 1u << HSA_PACKET_HEADER_BARRIER, add, N, 64, 0, 0, more, FENCED ? none : done);
   if (FENCED) barrier(queue, HSA_FENCE_SCOPE_NONE, HSA_FENCE_SCOPE_SYSTEM, done);
