@@ -4,25 +4,8 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #include <CL/cl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define CHECK(e)                                                      \
-    do {                                                              \
-        cl_int code = (e);                                            \
-        if (code != CL_SUCCESS) {                                     \
-            fprintf(stderr, "%s:%d: %d\n", __FILE__, __LINE__, code); \
-            exit(1);                                                  \
-        }                                                             \
-    } while (0)
-#define EXPECT(e)                                                \
-    do {                                                         \
-        if (!(e)) {                                              \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #e); \
-            exit(1);                                             \
-        }                                                        \
-    } while (0)
+#include "common.h"
 
 static const char *source =
     "global int counter = 5;\n"

@@ -7,25 +7,9 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include "common.h"
 
-#define CHECK(e)                                                      \
-    do {                                                              \
-        cl_int code_ = (e);                                           \
-        if (code_ != CL_SUCCESS) {                                    \
-            fprintf(stderr, "%s:%d: %d\n", __FILE__, __LINE__, code_); \
-            exit(1);                                                  \
-        }                                                             \
-    } while (0)
-#define EXPECT(e)                                                   \
-    do {                                                            \
-        if (!(e)) {                                                 \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #e); \
-            exit(1);                                                \
-        }                                                           \
-    } while (0)
 // A call whose last argument is `&e`.
 #define MADE(to, call) do { cl_int e; to = call; CHECK(e); } while (0)
 

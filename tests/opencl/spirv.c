@@ -7,25 +7,8 @@
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define EXPECT(e)                                                       \
-    do {                                                                \
-        if (!(e)) {                                                     \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #e);     \
-            exit(1);                                                    \
-        }                                                               \
-    } while (0)
-#define CHECK(e)                                                      \
-    do {                                                              \
-        cl_int code = (e);                                            \
-        if (code != CL_SUCCESS) {                                     \
-            fprintf(stderr, "%s:%d: %d\n", __FILE__, __LINE__, code); \
-            exit(1);                                                  \
-        }                                                             \
-    } while (0)
+#include "common.h"
 
 #define N 256
 
