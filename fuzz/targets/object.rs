@@ -36,5 +36,8 @@ fn read(data: &[u8]) {
     let id = file.target_id().ok().flatten();
     if let Some(cpu) = id.and_then(|id| target::processor(&id.processor)) {
         let _ = wavemill_asm::restore::source(&file, Target::new(cpu), None);
+        for kernel in file.kernels().iter().flatten().take(1) {
+            let _ = wavemill_asm::restore::source(&file, Target::new(cpu), Some(kernel.name));
+        }
     }
 }

@@ -270,9 +270,12 @@ impl<'f, 'a> Source<'f, 'a> {
 
     /// Section and byte of an address.
     fn place(&self, address: u64) -> Option<(u32, u64)> {
-        let within = |s: &Section<'_>| s.flags & SHF_ALLOC != 0 && address.wrapping_sub(s.address) < s.size;
-        let number = self.file.sections.iter().position(within)?;
-        Some((number as u32, address - self.file.sections[number].address))
+        let within = |(number, s): (usize, &Section<'_>)| {
+            // A section may claim to reach beyond the last address.
+            let at = address.checked_sub(s.address).filter(|at| *at < s.size)?;
+            (s.flags & SHF_ALLOC != 0).then_some((number as u32, at))
+        };
+        self.file.sections.iter().enumerate().find_map(within)
     }
 
     fn expression(&mut self, r: &Relocation, symbol: &Symbol<'_>, suffix: &str) -> Option<String> {
@@ -317,9 +320,9 @@ impl<'f, 'a> Source<'f, 'a> {
             return self.nobits(number, section.size as usize, &labels, &anchors);
         }
         let whole = 0..section.data.len();
-        let ranges: Vec<std::ops::Range<usize>> = match self.kernel {
+        let ranges = match self.kernel {
             None => vec![whole],
-            Some(_) => labels.iter().map(|(at, s)| *at..(*at + s[0].size as usize).min(whole.end)).collect(),
+            Some(_) => parts(&labels, whole.end),
         };
         for range in ranges {
             if section.flags & SHF_EXECINSTR != 0 {
@@ -566,6 +569,17 @@ impl<'f, 'a> Source<'f, 'a> {
     }
 }
 
+/// The bytes of symbols in a section of so many bytes. Those that overlap are given once.
+fn parts(labels: &BTreeMap<usize, Vec<&Symbol<'_>>>, end: usize) -> Vec<std::ops::Range<usize>> {
+    let mut shown = 0;
+    let part = |(at, symbols): (&usize, &Vec<&Symbol<'_>>)| {
+        let part = shown.max(*at)..at.saturating_add(symbols[0].size as usize).min(end);
+        shown = shown.max(part.end);
+        part
+    };
+    labels.iter().map(part).filter(|part| !part.is_empty()).collect()
+}
+
 /// The instructions of a section from a byte on, and where code object v2's structures are.
 fn decode(
     target: &Target,
@@ -586,7 +600,7 @@ fn decode(
         }
         text.clear();
         // A label inside an instruction: what is before it is no instruction.
-        let room = labels.range(at + 1..).next().map_or(bytes.len(), |l| *l.0) - at;
+        let room = labels.range(at + 1..).next().map_or(bytes.len(), |l| bytes.len().min(*l.0)) - at;
         let inst = dis.one(&bytes[at..], &mut text).filter(|i| usize::from(i.len) <= room);
         let (length, target) = match &inst {
             Some(inst) => (usize::from(inst.len), branch_target(inst, at as u64)),

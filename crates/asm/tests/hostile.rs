@@ -143,3 +143,46 @@ fn a_sign_before_a_float_is_no_exponent() {
         assert!(output.binary.is_some() || !output.render_diagnostics().is_empty(), "{number}");
     }
 }
+
+/// A linked file of the fixtures, changed before its source is made.
+fn restored(name: &str, kernel: Option<&str>, change: impl Fn(&mut Vec<u8>)) -> String {
+    use wavemill_object::read::File;
+    let objects = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../object/tests/fixtures/objects");
+    let mut bytes = std::fs::read(objects.join(name)).unwrap();
+    change(&mut bytes);
+    let file = File::parse(&bytes).unwrap();
+    wavemill_asm::restore::source(&file, Target::new(processor("gfx90a").unwrap()), kernel).unwrap()
+}
+
+/// Where the header of a section begins, in a file of 64 bits.
+fn section_header(bytes: &[u8], number: usize) -> usize {
+    let table = u64::from_le_bytes(bytes[0x28..0x30].try_into().unwrap()) as usize;
+    table + 64 * number
+}
+
+#[test]
+fn a_section_that_goes_beyond_the_last_address_holds_no_others() {
+    let plain = restored("link.so", None, |_| {});
+    let changed = restored("link.so", None, |bytes| {
+        let padding = section_header(bytes, 12);
+        bytes[padding + 0x10..][..8].copy_from_slice(&(u64::MAX - 15).to_le_bytes());
+        bytes[padding + 0x20..][..8].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    });
+    assert_eq!(plain, changed);
+}
+
+#[test]
+fn two_kernels_of_a_name_with_sizes_of_their_own() {
+    let text = restored("v5-gfx90a.so", Some("count"), |bytes| {
+        let is_table = |n: &usize| bytes[section_header(bytes, *n) + 4] == 2;
+        let table = section_header(bytes, (0..30).find(is_table).unwrap());
+        let at = u64::from_le_bytes(bytes[table + 0x18..][..8].try_into().unwrap()) as usize;
+        // `axpy` is called `count`, too, and ends within an instruction; `count` ends nowhere.
+        let (axpy, count) = (at + 24 * 5, at + 24 * 7);
+        bytes.copy_within(count..count + 4, axpy);
+        bytes[axpy + 16..][..8].copy_from_slice(&6u64.to_le_bytes());
+        bytes[count + 16..][..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    });
+    assert_eq!(text.matches("\ncount:\n").count(), 2, "{text}");
+    assert!(text.contains("s_endpgm"), "{text}");
+}
