@@ -41,6 +41,11 @@ impl Register {
         })
     }
 
+    /// Whether everybody who runs came when these waves had ended.
+    pub fn is_gone(&self, wave: u32) -> bool {
+        self.with(|all| all.gone.iter().any(|waves| waves.contains(&wave)))
+    }
+
     /// The dispatch that a wave is of if that still runs, and the wave's number there.
     pub fn live(&self, wave: u32) -> Option<(Arc<Party>, u32)> {
         self.with(|all| {

@@ -9,6 +9,7 @@ use super::scene::{Executed, Scene};
 use super::watch::{Context, GroupWatch, Watch};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::launch::Plan;
@@ -46,11 +47,11 @@ struct Hand {
     eyes: u64,
     group: [u32; 3],
     state: Option<Arc<Mutex<Group>>>,
-    known: Vec<Option<Arc<Executed>>>,
+    known: Vec<Option<Rc<Executed>>>,
     accesses: Vec<Access>,
     /// Not all of them were taken together ([`GroupWatch::takes`]).
     apart: bool,
-    running: Option<Arc<Executed>>,
+    running: Option<Rc<Executed>>,
 }
 
 thread_local! {
@@ -69,16 +70,15 @@ thread_local! {
 
 impl Hand {
     /// The instruction at an address.
-    fn executed(&mut self, scene: &Scene, instruction: &Instruction) -> Arc<Executed> {
+    fn executed(&mut self, scene: &Scene, instruction: &Instruction) -> Rc<Executed> {
         let slot = &mut self.known[instruction.pc as usize / 4 % KNOWN];
         let same =
-            |e: &&Arc<Executed>| e.step.at == instruction.pc && e.step.inst.bits == instruction.inst.bits;
+            |e: &&Rc<Executed>| e.step.at == instruction.pc && e.step.inst.bits == instruction.inst.bits;
         match slot.as_ref().filter(same) {
             Some(known) => known.clone(),
             None => {
-                // A count of its own, for threads count what they hold all the time.
                 let found = scene.executed(instruction.pc, &instruction.inst);
-                slot.insert(Arc::new(Executed::clone(&found))).clone()
+                slot.insert(Rc::new(Executed::clone(&found))).clone()
             }
         }
     }

@@ -4,10 +4,11 @@
 //! the host when it may copy; which word of theirs means that, nothing shows. Such a dispatch is not blamed.
 
 use super::book::{Key, Told, Who};
+use super::cells::Numbered;
 use super::clock::Known;
 use super::scene::Scene;
 use super::set::Check;
-use super::shadow::{DWORDS, dwords_of};
+use super::shadow::{DWORDS, PAGE, dwords_of};
 use super::watch::Context;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -18,6 +19,10 @@ use wavemill_wave::WaveId;
 
 /// Copies that are remembered.
 const MOST: usize = 1024;
+/// Bytes of a page, by which copies are found.
+const BYTES: u64 = PAGE * DWORDS * 4;
+/// Copies of more pages are in none of them.
+const WIDE: u64 = 64;
 
 /// A dispatch, as others meet it.
 pub struct Party {
@@ -117,28 +122,72 @@ impl Side {
 #[derive(Default)]
 pub struct Copies {
     any: AtomicBool,
-    /// Each with the number it has among waves.
-    list: Mutex<VecDeque<(u32, Side)>>,
+    sides: Mutex<Sides>,
+}
+
+/// Sides of copies, each with the number that the copy has among waves, by the pages they touch: kernels ask at each access.
+#[derive(Default)]
+struct Sides {
+    pages: Numbered<Vec<(u32, Side)>>,
+    /// Those that touch more than [`WIDE`] pages.
+    wide: Vec<(u32, Side)>,
+    /// Copies that are remembered, oldest first.
+    numbers: VecDeque<u32>,
+    /// So many of them are looked through for such as are over.
+    full: usize,
+}
+
+impl Sides {
+    fn add(&mut self, number: u32, sides: &[Side]) {
+        self.numbers.push_back(number);
+        for side in sides.iter().filter(|s| !s.bytes.is_empty()) {
+            let pages = side.bytes.start / BYTES..side.bytes.end.div_ceil(BYTES);
+            if pages.end - pages.start > WIDE {
+                self.wide.push((number, side.clone()));
+            } else {
+                pages.for_each(|page| self.pages.entry(page).or_default().push((number, side.clone())));
+            }
+        }
+    }
+
+    /// Forgets copies that nobody who runs can meet, and the older half of very many.
+    fn thin(&mut self, over: impl Fn(u32) -> bool) {
+        while self.numbers.front().is_some_and(|n| over(*n)) {
+            self.numbers.pop_front();
+        }
+        if self.numbers.len() >= MOST {
+            self.numbers.drain(..MOST / 2);
+        }
+        let oldest = self.numbers.front().copied().unwrap_or(u32::MAX);
+        self.wide.retain(|(n, _)| *n >= oldest);
+        self.pages.retain(|_, all| {
+            all.retain(|(n, _)| *n >= oldest);
+            !all.is_empty()
+        });
+        self.full = (self.numbers.len() * 2).clamp(16, MOST);
+    }
 }
 
 impl Copies {
-    /// A copy is made.
-    pub fn add(&self, number: u32, sides: &[Side]) {
-        let mut list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.extend(sides.iter().map(|s| (number, s.clone())));
-        let more = list.len().saturating_sub(MOST);
-        list.drain(..more);
+    /// A copy is made; `over` says of an earlier one that nobody runs any more who is not in order with it.
+    pub fn add(&self, number: u32, copy: &[Side], over: impl Fn(u32) -> bool) {
+        let mut sides = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        if sides.numbers.len() >= sides.full {
+            sides.thin(over);
+        }
+        sides.add(number, copy);
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// The first address at which an access to some dwords of a line meets a copy that it is not in order with, and whether
-    /// the copy writes.
+    /// An address at which an access to some dwords of a line meets a copy that it is not in order with, and whether the copy
+    /// writes.
     pub fn meet(&self, known: &Known, line: u64, dwords: u64, writes: bool) -> Option<(u64, bool)> {
         if !self.any.load(Ordering::Relaxed) {
             return None;
         }
-        let list = self.list.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().filter(|(_, s)| writes || s.writes).find_map(|(number, side)| {
+        let sides = self.sides.lock().unwrap_or_else(PoisonError::into_inner);
+        let near = sides.pages.get(&(line / PAGE)).into_iter().flatten();
+        near.chain(&sides.wide).filter(|(_, s)| writes || s.writes).find_map(|(number, side)| {
             let dword = lanes(side.dwords(line) & dwords).next()?;
             (known.of(*number, false) == 0).then_some(((line * DWORDS + u64::from(dword)) * 4, side.writes))
         })
@@ -155,7 +204,8 @@ mod tests {
         let line = 0x1000 / (DWORDS * 4);
         let nothing = Known::nothing(0, 1, Arc::default());
         assert_eq!(copies.meet(&nothing, line, !0, true), None);
-        copies.add(7, &Side::both(0x1010, 0x1080, 8));
+        let never = |_| false;
+        copies.add(7, &Side::both(0x1010, 0x1080, 8), never);
         // Two dwords are written, two others read.
         assert_eq!(copies.meet(&nothing, line, 1 << 4, false), Some((0x1010, true)));
         assert_eq!(copies.meet(&nothing, line, 1 << 5, true), Some((0x1014, true)));
@@ -167,11 +217,23 @@ mod tests {
         let later = Known::nothing(8, 1, std::iter::once(7..8).collect());
         assert_eq!(copies.meet(&later, line, !0, true), None);
         // Much memory is no more than a few numbers.
-        copies.add(9, &Side::both(0x10_0000, 0x1000_0000, 1 << 30));
+        copies.add(9, &Side::both(0x10_0000, 0x1000_0000, 1 << 30), never);
+        assert_eq!(copies.meet(&nothing, 0x20_0000 / 256, !0, false), Some((0x20_0000, true)));
         assert_eq!(Side::both(0x10_0000, 0, 1 << 30)[0].dwords(0x20_0000 / 256), !0);
-        for n in 0..10_000 {
-            copies.add(n, &Side::both(0, 0x1000, 4));
+        let count = || {
+            let sides = copies.sides.lock().unwrap();
+            (sides.numbers.len(), sides.wide.len(), sides.pages.values().map(Vec::len).sum::<usize>())
+        };
+        for n in 10..10_000 {
+            copies.add(n, &Side::both(0, 0x2000, 4), never);
         }
-        assert!(copies.list.lock().unwrap().len() <= MOST);
+        let (copied, wide, near) = count();
+        assert!(copied <= MOST && near == 2 * copied && wide == 0, "{:?}", count());
+        assert_eq!(copies.meet(&nothing, 0, 1, false), Some((0, true)));
+        // Of copies that are over for everybody, few are left.
+        for n in 10_000..20_000 {
+            copies.add(n, &Side::both(0, 0x2000, 4), |_| true);
+        }
+        assert!(count().0 <= 16, "{:?}", count());
     }
 }

@@ -42,9 +42,9 @@ pub struct Init {
 struct Room {
     waves: Vec<Registers>,
     /// Instructions as engines execute them.
-    known: Vec<Option<Arc<Inst>>>,
+    known: Vec<Option<Box<Inst>>>,
     /// What those mean that have met undefined bits.
-    recorded: Vec<Option<Arc<Recorded>>>,
+    recorded: Vec<Option<Box<Recorded>>>,
 }
 
 impl Init {
@@ -91,34 +91,32 @@ impl Drop for Group {
     }
 }
 
+/// The place of an instruction in a list.
+fn slot<'a, T>(list: &'a mut Vec<Option<T>>, at: &Executed) -> &'a mut Option<T> {
+    let index = at.index as usize;
+    if list.len() <= index {
+        list.resize_with(index + 1, || None);
+    }
+    &mut list[index]
+}
+
 impl Group {
-    fn resolved(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) -> Arc<Inst> {
-        let index = at.index as usize;
-        if self.room.known.len() <= index {
-            self.room.known.resize(index + 1, None);
-        }
-        self.room.known[index]
-            .get_or_insert_with(|| Arc::new(resolve(at.step.inst, wave.allocation(), &cx.scene.target)))
-            .clone()
+    /// The instruction as engines execute it. Whoever takes it puts it back: a count of who holds it would cost more than the rest.
+    fn resolved(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) -> Box<Inst> {
+        let new = || Box::new(resolve(at.step.inst, wave.allocation(), &cx.scene.target));
+        slot(&mut self.room.known, at).take().unwrap_or_else(new)
     }
 
-    /// The meaning of a lane-wise instruction.
+    /// The meaning of a lane-wise instruction, to be put back.
     fn recorded(
         &mut self,
         cx: &Context<'_>,
         wave: &Wave,
         at: &Executed,
         inst: &Inst,
-    ) -> Option<Arc<Recorded>> {
-        let index = at.index as usize;
-        if self.room.recorded.len() <= index {
-            self.room.recorded.resize(index + 1, None);
-        }
-        let slot = &mut self.room.recorded[index];
-        if slot.as_ref().is_none_or(|r| !r.is_of(wave.mode)) {
-            *slot = Recorded::new(inst, wave.mode, cx.scene.target.level()).map(Arc::new);
-        }
-        slot.clone()
+    ) -> Option<Box<Recorded>> {
+        let known = slot(&mut self.room.recorded, at).take().filter(|r| r.is_of(wave.mode));
+        known.or_else(|| Recorded::new(inst, wave.mode, cx.scene.target.level()).map(Box::new))
     }
 
     fn registers(&mut self, wave: &Wave) -> &mut Registers {
@@ -269,7 +267,7 @@ impl Group {
         };
         let recorded = self.recorded(cx, wave, at, inst);
         let registers = self.registers(wave);
-        let Some(recorded) = recorded else {
+        let Some(mut recorded) = recorded else {
             // A result that is not followed bit by bit is undefined as a whole in the lanes where a source is.
             let uniform = |src: Src, n: u16| !matches!(src, Src::Vgpr(_)) && registers.touches(src, n, 0);
             let of =
@@ -277,7 +275,7 @@ impl Group {
             let some = exec & (of(0) | of(1) | of(2));
             for r in dst..dst + u16::from(inst.dst_dwords) {
                 registers.clear(r, exec);
-                lanes(some).for_each(|lane| registers.set_vector(r, lane, !0, Some(origin)));
+                registers.set_lanes(r, some, !0, Some(origin));
             }
             return;
         };
@@ -300,14 +298,18 @@ impl Group {
         }
         let mut mask = 0u64;
         let mut out = Vec::new();
-        // Lanes often have the same bits undefined: what became of the last one.
-        let mut last: Option<([u64; 5], Lane)> = None;
-        for lane in lanes(exec & some) {
+        // Lanes often have the same bits undefined, those of other waves, too: what became of the last one, and which are like it.
+        let mut left = exec & some;
+        while left != 0 {
+            let lane = left.trailing_zeros();
             let first = match inst.modifiers.dpp {
                 None => Some(lane),
                 Some(dpp) => match dpp.lane(lane, exec) {
                     Some(from) => from,
-                    None => continue,
+                    None => {
+                        left &= left - 1;
+                        continue;
+                    }
                 },
             };
             let source = |i: usize, lane: Option<u32>| {
@@ -321,21 +323,29 @@ impl Group {
                 Bits::known(lane.into()),
             ];
             let like = inputs.map(|b| b.undefined);
-            let Lane { undefined, flag, .. } = match last {
+            let Lane { undefined, flag, depends } = match recorded.last {
                 Some((same, known)) if same == like && !known.depends => known,
                 _ => {
                     let old = registers.bits(wave, Src::Vgpr(dst), false, lane);
-                    last.insert((like, recorded.lane(&inputs, old))).1
+                    let found = recorded.lane(&inputs, old);
+                    recorded.last.insert((like, found)).1
                 }
             };
-            mask |= u64::from(flag) << lane;
-            out.push((lane, undefined as u32, (undefined >> 32) as u32));
+            let alike = if depends || inst.modifiers.dpp.is_some() {
+                1 << lane
+            } else {
+                let carried = if like[3] != 0 { carry.undefined } else { !carry.undefined };
+                (0..3).fold(left & carried, |set, i| set & registers.alike(src[i], long(i), lane))
+            };
+            mask |= if flag { alike } else { 0 };
+            out.push((alike, undefined as u32, (undefined >> 32) as u32));
+            left &= !alike;
         }
-        for (lane, low, high) in out {
+        for (lanes, low, high) in out {
             if recorded.value.is_some() && inst.dst_dwords > 0 {
-                registers.set_vector(dst, lane, low, Some(origin));
+                registers.set_lanes(dst, lanes, low, Some(origin));
                 if inst.dst_dwords > 1 {
-                    registers.set_vector(dst + 1, lane, high, Some(origin));
+                    registers.set_lanes(dst + 1, lanes, high, Some(origin));
                 }
             }
         }
@@ -343,6 +353,7 @@ impl Group {
             registers.set_scalar(inst.sdst.into(), mask as u32, Some(origin));
             registers.set_scalar(u32::from(inst.sdst) + 1, (mask >> 32) as u32, Some(origin));
         }
+        *slot(&mut self.room.recorded, at) = Some(recorded);
         if mask != 0 && matches!(inst.run, Run::Compare(c) if c.exec) {
             self.exec(cx, wave, at, origin);
         }
@@ -362,7 +373,7 @@ impl Group {
         for r in at.step.info.writes().flat_map(Use::regs).filter_map(file) {
             registers.clear(r, !0);
             if origin.is_some() {
-                (0..64).for_each(|lane| registers.set_vector(r, lane, !0, origin));
+                registers.set_lanes(r, !0, !0, origin);
             }
         }
     }
@@ -463,9 +474,20 @@ impl Group {
         }
     }
 
-    /// An access to memory of the host, all of which is taken for written.
+    /// Whether there is nothing undefined, for certain, in the dwords that an access touches.
     fn is_known(&self, access: &Access) -> bool {
-        access.space == Space::Global && !(self.scratch.0..self.scratch.1).contains(&access.address)
+        let dwords = || access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4);
+        match access.space {
+            Space::Lds => dwords().all(|dword| self.lds.get(dword) == 0),
+            Space::Gds | Space::Code => true,
+            _ if self.is_private(access) => dwords().all(|dword| self.private.get(dword) == 0),
+            Space::Global | Space::Scalar | Space::Scratch => !self.results.any(),
+        }
+    }
+
+    /// Whether an access is to private memory, by whichever way.
+    fn is_private(&self, access: &Access) -> bool {
+        access.space == Space::Scratch || (self.scratch.0..self.scratch.1).contains(&access.address)
     }
 
     /// The undefined bits of memory that was read.
@@ -473,8 +495,6 @@ impl Group {
         let (mut undefined, mut origin) = (0u64, None);
         let end = access.address + u64::from(access.bytes);
         for dword in access.address / 4..end.div_ceil(4) {
-            let private =
-                access.space == Space::Scratch || (self.scratch.0..self.scratch.1).contains(&access.address);
             let of = |cells: &Cells, here: Origin| match cells.get(dword) {
                 0 => (0, None),
                 bits => (bits, Some(cells.origin(dword).unwrap_or(here))),
@@ -482,7 +502,7 @@ impl Group {
             let (bits, from) = match access.space {
                 Space::Lds => of(&self.lds, Origin::Lds(dword * 4)),
                 Space::Gds | Space::Code => (0, None),
-                _ if private => of(&self.private, Origin::Private(dword * 4)),
+                _ if self.is_private(access) => of(&self.private, Origin::Private(dword * 4)),
                 _ if !self.results.any() => (0, None),
                 _ => self.results.get(dword),
             };
@@ -513,12 +533,10 @@ impl Group {
             let (bit, bits) = ((from - dword * 4) * 8, (to - from) * 8);
             let written = ((1u64 << bits) - 1) << bit;
             let new = (undefined >> ((from - access.address) * 8) << bit & written) as u32;
-            let private =
-                access.space == Space::Scratch || (self.scratch.0..self.scratch.1).contains(&access.address);
             match access.space {
                 Space::Lds => self.lds.set(dword, written as u32, new, origin),
                 Space::Gds | Space::Code => {}
-                _ if private => {
+                _ if self.is_private(access) => {
                     self.private.set(dword, written as u32, new, origin);
                 }
                 _ if new == 0 && !self.results.any() => {}
@@ -540,7 +558,7 @@ impl Group {
                 | Run::Share(Share::Access(Move::Store { high, .. })) => (false, None, high),
                 _ => (false, None, false),
             };
-        if load && !self.results.any() && accesses.iter().all(|a| self.is_known(a)) {
+        if load && accesses.iter().all(|a| self.is_known(a)) {
             return;
         }
         // Bytes of each lane that were moved already.
@@ -618,6 +636,9 @@ impl Group {
         (bytes, action): (u8, PairAction),
         accesses: &[Access],
     ) {
+        if action == PairAction::Read && accesses.iter().all(|a| self.is_known(a)) {
+            return;
+        }
         let words = u16::from(bytes) / 4;
         let mut done = [0u16; 64];
         for access in accesses.iter().filter(|a| a.fault.is_none() && a.kind == Kind::Read) {
@@ -664,17 +685,13 @@ fn is_address(u: &Use) -> bool {
     u.role.is_some_and(|r| matches!(r, Addr | Vaddr | Saddr | Sbase | Soffset | Srsrc | Ssamp))
 }
 
-impl GroupWatch for Group {
-    fn wave_started(&mut self, cx: &Context<'_>, wave: &Wave) {
-        self.registers(wave).start(wave, cx.scene);
-    }
-
-    fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
-        let inst = self.resolved(cx, wave, at);
+impl Group {
+    /// An instruction is about to run: what does not touch memory is followed now.
+    fn begin(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, inst: &Inst) {
         match inst.run {
-            Run::Valu(_) | Run::Compare(_) => self.vector(cx, wave, at, &inst),
-            Run::Salu => self.scalar(cx, wave, at, &inst),
-            Run::LaneMove(what) => self.lane_move(wave, &inst, what),
+            Run::Valu(_) | Run::Compare(_) => self.vector(cx, wave, at, inst),
+            Run::Salu => self.scalar(cx, wave, at, inst),
+            Run::LaneMove(what) => self.lane_move(wave, inst, what),
             Run::Mfma => self.matrix(wave, at),
             Run::Memory(_) | Run::Formatted(_) | Run::Image(_) | Run::ScalarMemory(_) | Run::Share(_) => {
                 let address = ("undefined-address", "an address has bits that nobody has written");
@@ -682,7 +699,7 @@ impl GroupWatch for Group {
                 if let Run::Share(share @ (Share::Swizzle | Share::BackwardPermute | Share::Permute)) =
                     inst.run
                 {
-                    self.permute(cx, wave, &inst, share);
+                    self.permute(cx, wave, inst, share);
                 }
             }
             Run::Control(_) => {
@@ -718,8 +735,8 @@ impl GroupWatch for Group {
         }
     }
 
-    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
-        let inst = self.resolved(cx, wave, at);
+    /// An instruction has run: what memory had is known.
+    fn end(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, inst: &Inst, accesses: &[Access]) {
         match inst.run {
             Run::Memory(_) | Run::Share(Share::Access(_)) => {
                 if !matches!(
@@ -728,11 +745,11 @@ impl GroupWatch for Group {
                 ) {
                     self.defined(wave, at);
                 }
-                self.transfer(cx, wave, at, &inst, accesses);
+                self.transfer(cx, wave, at, inst, accesses);
             }
             Run::Share(Share::Pair { bytes, action, .. }) => {
                 self.defined(wave, at);
-                self.pairs(cx, wave, at, &inst, (bytes, action), accesses);
+                self.pairs(cx, wave, at, inst, (bytes, action), accesses);
             }
             Run::Share(Share::Swizzle | Share::BackwardPermute | Share::Permute) => {}
             Run::ScalarMemory(ScalarMemory::Load { .. }) => {
@@ -756,5 +773,23 @@ impl GroupWatch for Group {
             }
             _ => {}
         }
+    }
+}
+
+impl GroupWatch for Group {
+    fn wave_started(&mut self, cx: &Context<'_>, wave: &Wave) {
+        self.registers(wave).start(wave, cx.scene);
+    }
+
+    fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
+        let inst = self.resolved(cx, wave, at);
+        self.begin(cx, wave, at, &inst);
+        *slot(&mut self.room.known, at) = Some(inst);
+    }
+
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
+        let inst = self.resolved(cx, wave, at);
+        self.end(cx, wave, at, &inst, accesses);
+        *slot(&mut self.room.known, at) = Some(inst);
     }
 }

@@ -15,7 +15,7 @@ use super::flight;
 use super::host::{Copies, Party, Side};
 use super::scene::Executed;
 use super::set::Check;
-use super::shadow::{Conflict, DWORDS, How, Line, Mark, Order};
+use super::shadow::{Conflict, DWORDS, How, Line, Mark, Order, PAGE};
 use super::watch::{Context, GroupWatch, Watch};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,8 +30,8 @@ use wavemill_sem::state::lanes;
 use wavemill_wave::observe::{Access, Kind, Space};
 use wavemill_wave::{Wave, WaveId};
 
-/// Lines of a page of shadow memory.
-const PAGE: u64 = 16;
+/// Pages that are looked up one by one.
+const FEW: u64 = 256;
 /// Locks that pages are shared out among.
 const SHARDS: usize = 64;
 /// Places that a conflict is remembered at.
@@ -205,36 +205,55 @@ impl Memory {
     fn forget(&self, address: u64, bytes: u64) {
         let page = PAGE * DWORDS * 4;
         let whole = address.div_ceil(page)..address.saturating_add(bytes) / page;
-        // Of much memory most was never accessed.
-        self.shards.iter().for_each(|shard| lock(shard).retain(|page, _| !whole.contains(page)));
+        if whole.end.saturating_sub(whole.start) <= FEW {
+            whole.for_each(|page| drop(lock(self.shard(page)).remove(&page)));
+        } else {
+            // Of much memory most was never accessed.
+            self.shards.iter().for_each(|shard| lock(shard).retain(|page, _| !whole.contains(page)));
+        }
+    }
+
+    /// Looks at the lines of some bytes.
+    fn lines(&self, bytes: &Range<u64>, mut look: impl FnMut(u64, &Line)) {
+        let size = PAGE * DWORDS * 4;
+        let pages = bytes.start / size..bytes.end.div_ceil(size);
+        let mut page = |number: u64, page: &Page| {
+            (number * PAGE..).zip(&page.lines).for_each(|(line, content)| look(line, content));
+        };
+        if pages.end.saturating_sub(pages.start) <= FEW {
+            for number in pages {
+                if let Some(found) = lock(self.shard(number)).get(&number) {
+                    page(number, found);
+                }
+            }
+        } else {
+            for shard in &self.shards {
+                let shard = lock(shard);
+                shard.iter().filter(|(n, _)| pages.contains(n)).for_each(|(n, found)| page(*n, found));
+            }
+        }
     }
 
     /// The host copies memory while dispatches run: what these have done there is not in order with it, and what they will do
     /// is not, either.
     fn copied(&self, sides: &[Side]) {
         let Some(number) = self.register.pass() else { return };
-        self.copies.add(number, sides);
-        for shard in &self.shards {
-            for (page, Page { lines, .. }) in lock(shard).iter() {
-                for (line, content) in (page * PAGE..).zip(lines) {
-                    for side in sides {
-                        let plain = side.dwords(line) & !content.flags;
-                        for (mark, wrote) in content
-                            .marks()
-                            .filter(|(m, wrote)| m.dwords & plain != 0 && (side.writes || *wrote))
-                        {
-                            let Some((party, wave)) = self.register.live(mark.wave) else { continue };
-                            let Some(pc) = party.scene.program().steps.get(mark.step as usize).map(|s| s.at)
-                            else {
-                                continue;
-                            };
-                            let dword = line * DWORDS + u64::from((mark.dwords & plain).trailing_zeros());
-                            let who = Who { wave: party.wave(wave), lanes: 0 };
-                            party.meets(pc, who, dword * 4, [wrote, side.writes]);
-                        }
-                    }
+        self.copies.add(number, sides, |earlier| self.register.is_gone(earlier));
+        for side in sides {
+            self.lines(&side.bytes, |line, content| {
+                let plain = side.dwords(line) & !content.flags;
+                for (mark, wrote) in
+                    content.marks().filter(|(m, wrote)| m.dwords & plain != 0 && (side.writes || *wrote))
+                {
+                    let Some((party, wave)) = self.register.live(mark.wave) else { continue };
+                    let Some(pc) = party.scene.program().steps.get(mark.step as usize).map(|s| s.at) else {
+                        continue;
+                    };
+                    let dword = line * DWORDS + u64::from((mark.dwords & plain).trailing_zeros());
+                    let who = Who { wave: party.wave(wave), lanes: 0 };
+                    party.meets(pc, who, dword * 4, [wrote, side.writes]);
                 }
-            }
+            });
         }
     }
 
@@ -598,41 +617,60 @@ impl GroupWatch for Group {
         let mut batches = std::mem::take(&mut self.batches);
         // Flags that were read, and may have been written by somebody who is about to tell of it.
         let mut flags: Vec<(u64, u64)> = Vec::new();
-        for access in accesses.iter().filter(|a| a.fault.is_none()) {
-            let atomic = matches!(access.kind, Kind::Atomic(_));
-            let how = match access.kind {
+        for alike in
+            accesses.chunk_by(|a, b| (a.space, a.kind, a.coherence) == (b.space, b.kind, b.coherence))
+        {
+            let Access { space, kind, coherence, .. } = alike[0];
+            let atomic = matches!(kind, Kind::Atomic(_));
+            let how = match kind {
                 Kind::Invalidate => {
                     self.clocks[wave.id.wave as usize].invalidate();
                     continue;
                 }
                 Kind::WriteBack => continue,
                 Kind::Read | Kind::Write | Kind::Atomic(_) => How {
-                    writes: access.kind != Kind::Read,
-                    reads: access.kind == Kind::Read || atomic && returns,
+                    writes: kind != Kind::Read,
+                    reads: kind == Kind::Read || atomic && returns,
                     atomic,
-                    through_l1: !atomic && !access.coherence.glc,
-                    polls: waits || access.kind == Kind::Read && access.coherence.glc,
+                    through_l1: !atomic && !coherence.glc,
+                    polls: waits || kind == Kind::Read && coherence.glc,
                 },
             };
-            let order = match access.space {
-                Space::Lds => Order::Lds,
-                Space::Global | Space::Scalar if self.scratch.contains(&access.address) => continue,
-                Space::Global | Space::Scalar | Space::Gds => Order::Memory,
+            let (order, base) = match space {
+                Space::Lds => (Order::Lds, 0),
+                Space::Gds => (Order::Memory, GDS),
+                Space::Global | Space::Scalar => (Order::Memory, 0),
                 Space::Scratch | Space::Code => continue,
             };
-            if how.through_l1 && !how.writes && access.space == Space::Global {
-                self.clocks[wave.id.wave as usize].loaded();
-            }
-            let own = access.lane.map_or(0, |l| 1 << l);
-            let base = if access.space == Space::Gds { GDS } else { 0 };
-            for (dword, bytes) in dwords(base + access.address, access.bytes) {
+            // Neighbours are mostly in one line.
+            let mut current = usize::MAX;
+            let mut touch = |dword: u64, bytes: u8, own: u64| {
                 let line = dword / DWORDS;
-                let same = |b: &&mut Batch| b.line == line && b.order == order && b.how == how;
-                let batch = match batches.iter_mut().rev().find(same) {
-                    Some(batch) => batch,
-                    None => batches.push_mut(Batch::new(line, order, how)),
-                };
-                batch.add(dword % DWORDS, bytes, own);
+                if batches.get(current).is_none_or(|b| b.line != line) {
+                    let same = |b: &Batch| b.line == line && b.order == order && b.how == how;
+                    current = batches.iter().rposition(same).unwrap_or(batches.len());
+                    if current == batches.len() {
+                        batches.push(Batch::new(line, order, how));
+                    }
+                }
+                batches[current].add(dword % DWORDS, bytes, own);
+            };
+            for access in alike.iter().filter(|a| a.fault.is_none()) {
+                if matches!(space, Space::Global | Space::Scalar) {
+                    if self.scratch.contains(&access.address) {
+                        continue;
+                    }
+                    if how.through_l1 && !how.writes && space == Space::Global {
+                        self.clocks[wave.id.wave as usize].loaded();
+                    }
+                }
+                let own = access.lane.map_or(0, |l| 1 << l);
+                let start = base + access.address;
+                if access.bytes == 4 && start.is_multiple_of(4) {
+                    touch(start / 4, 15, own);
+                } else {
+                    dwords(start, access.bytes).for_each(|(dword, bytes)| touch(dword, bytes, own));
+                }
             }
         }
         batches.iter().for_each(|batch| self.process(cx, wave.id, at, batch, &mut flags));

@@ -21,6 +21,8 @@ pub struct Recorded {
     reads: [[bool; 2]; 3],
     /// What becomes of the destination's other bits.
     merge: Option<(Program, Value)>,
+    /// The undefined bits of a lane's inputs, and what became of it.
+    pub last: Option<([u64; 5], Lane)>,
 }
 
 impl Recorded {
@@ -45,7 +47,8 @@ impl Recorded {
         });
         let changes = std::array::from_fn(change);
         let (value, mask) = (results.value, results.mask);
-        let mut recorded = Recorded { mode, program, value, mask, changes, reads: [[true; 2]; 3], merge };
+        let mut recorded =
+            Recorded { mode, program, value, mask, changes, reads: [[true; 2]; 3], merge, last: None };
         recorded.reads = std::array::from_fn(|i| {
             [0, 32].map(|dword| {
                 let raw = Bits { value: 0, undefined: 0xffff_ffff << dword };

@@ -67,6 +67,44 @@ impl Registers {
         self.origins[r] = origin.or(self.origins[r]);
     }
 
+    /// Sets them in lanes, to the same.
+    pub fn set_lanes(&mut self, register: u16, lanes: u64, undefined: u32, origin: Option<Origin>) {
+        let r = usize::from(register);
+        let Some(some) = self.some.get_mut(r) else { return };
+        if undefined == 0 {
+            *some &= !lanes;
+            return;
+        }
+        *some |= lanes;
+        for (eight, bits) in lanes.to_le_bytes().into_iter().zip(self.vectors[r].as_chunks_mut::<8>().0) {
+            match eight {
+                0xff => *bits = [undefined; 8],
+                _ => (0..8).filter(|n| eight >> n & 1 != 0).for_each(|n| bits[n] = undefined),
+            }
+        }
+        self.origins[r] = origin.filter(|_| lanes != 0).or(self.origins[r]);
+    }
+
+    /// Lanes in which a source has the same undefined bits as in one.
+    pub fn alike(&self, src: Src, long: bool, lane: u32) -> u64 {
+        let Src::Vgpr(r) = src else { return !0 };
+        (r..=r + u16::from(long)).fold(!0, |set, r| {
+            let some = self.some.get(usize::from(r)).copied().unwrap_or(0);
+            let undefined = match some >> lane & 1 {
+                0 => return set & !some,
+                _ => self.vectors[usize::from(r)][lane as usize],
+            };
+            let mut same = [0u8; 8];
+            for (same, bits) in same.iter_mut().zip(self.vectors[usize::from(r)].as_chunks::<8>().0) {
+                *same = match bits.iter().fold(0, |different, b| different | (b ^ undefined)) {
+                    0 => 0xff,
+                    _ => (0..8).fold(0, |set, n| set | u8::from(bits[n] == undefined) << n),
+                };
+            }
+            set & some & u64::from_le_bytes(same)
+        })
+    }
+
     /// They are defined in these lanes.
     pub fn clear(&mut self, register: u16, exec: u64) {
         if let Some(some) = self.some.get_mut(usize::from(register)) {

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// Dwords of a line.
 pub const DWORDS: u64 = 64;
+/// Lines of a page of shadow memory.
+pub const PAGE: u64 = 16;
 
 /// Dwords of a line that lie in a range, as a whole.
 pub fn dwords_of(bytes: &Range<u64>, line: u64) -> u64 {

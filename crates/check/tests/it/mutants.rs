@@ -146,6 +146,7 @@ fn unchanged_kernels_have_no_findings() {
         ("reduce.gfx9-generic.clang-22.v6.O0.hsaco", "reduce", "wait"),
         ("sgemm.gfx9-generic.clang-22.v6.O0.hsaco", "sgemm_tiled", "wait"),
         ("sort.gfx9-generic.clang-22.v6.O0.hsaco", "bitonic", "wait"),
+        ("reduce.gfx803.clang-22.v6.O2.hsaco", "histogram", "wait"),
         ("gridsync.gfx803.clang-19.v5.O2.hsaco", "rounds", "race"),
     ] {
         let path = fixtures().into_iter().find(|p| p.ends_with(fixture)).expect("it is there");

@@ -27,6 +27,7 @@ fn launch(kernel: &str) -> Option<(&'static [u32], &'static [u32], Vec<Arg>)> {
     Some(match kernel {
         "generic_pointers" => (&[192], &[64], vec![Buffer(16), Buffer(768)]),
         "reduce" => (&[1024], &[256], vec![Buffer(40_000), Buffer(16), Local(1024), Number(10_000)]),
+        "histogram" => (&[1024], &[256], vec![Buffer(4096), Buffer(1024), Number(4096)]),
         "sgemm_tiled" => {
             let matrix = || Buffer(48 * 48 * 4);
             (&[48, 48], &[16, 16], vec![matrix(), matrix(), matrix(), Number(48)])
