@@ -13,7 +13,7 @@ os.environ["TRITON_DISABLE_LINE_INFO"] = "1"  # where it was compiled is nobody'
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+from triton.compiler import ASTSource, AttrsDescriptor
 
 
 @triton.jit
@@ -30,14 +30,22 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
     tl.store(c + rows[:, None] * N + columns[None, :], total, mask=(rows[:, None] < M) & (columns[None, :] < N))
 
 
-# Type of the matrices, of the sum, and the rows of one matrix instruction.
-CASES = {"f16": ("fp16", "fp32", 16), "bf16": ("bf16", "fp32", 32), "f32": ("fp32", "fp32", 32), "i8": ("i8", "i32", 16)}
+# Type of the matrices, of the sum, the rows of one matrix instruction, and whether all arguments are multiples of 16, which
+# Triton finds out at a launch, and compiles for: accesses are wide then.
+CASES = {
+    "f16": ("fp16", "fp32", 16, False),
+    "f16-wide": ("fp16", "fp32", 16, True),
+    "bf16": ("bf16", "fp32", 32, False),
+    "f32": ("fp32", "fp32", 32, False),
+    "i8": ("i8", "i32", 16, False),
+}
 SUMS = {"fp32": tl.float32, "i32": tl.int32}
 
-for name, (element, total, shape) in CASES.items():
+for name, (element, total, shape, wide) in CASES.items():
     signature = {"a": f"*{element}", "b": f"*{element}", "c": f"*{total}", "M": "i32", "N": "i32", "K": "i32"}
     constants = {"BM": 64, "BN": 64, "BK": 32, "SUM": SUMS[total]}
-    source = ASTSource(fn=matmul, signature=signature, constants=constants)
+    attributes = AttrsDescriptor(divisible_by_16=tuple(range(6)) if wide else ())
+    source = ASTSource(fn=matmul, signature=signature, constants=constants, attrs=attributes)
     options = {"num_warps": 4, "num_stages": 2, "matrix_instr_nonkdim": shape}
     kernel = triton.compile(source, target=GPUTarget("hip", "gfx90a", 64), options=options)
     out = pathlib.Path(__file__).parent / "fixtures" / f"matmul.gfx90a.triton.{name}.hsaco"

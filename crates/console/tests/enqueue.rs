@@ -1,14 +1,16 @@
 //! Kernels that enqueue kernels: those of tests/kernels/enqueue.cl, as compilers make them for versions 2 to 5 of code
-//! objects, and kernels of Catalyst that do without a library. What they leave behind follows from OpenCL C 2.0, section 6.13.17.
+//! objects, and kernels of Catalyst that do without a library; these print, too. What they leave behind follows from OpenCL C 2.0, section 6.13.17.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use wavemill_asm::clrx;
 use wavemill_console::printf::Printer;
 use wavemill_device::kernarg::Value;
 use wavemill_device::run::Launch;
 use wavemill_device::{Device, Loaded, Options, Region, Use};
 use wavemill_isa::target::{Target, processor};
+use wavemill_object::catalyst::Container;
+use wavemill_object::catalyst::metadata::{Printf, Record};
 
 fn fixtures() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/kernels/fixtures");
@@ -154,12 +156,17 @@ fn a_queue_can_be_an_argument() {
 
 const FEATURES: &str = include_str!("../../../tests/catalyst/features.s");
 
-/// A Catalyst binary whose kernel `parent` fills in a slot itself, on a GPU.
-fn catalyst(gpu: &str, cpu: &str, bits: u32, source: &str) -> Session {
+/// A Catalyst binary.
+fn assembled(gpu: &str, bits: u32, source: &str) -> Vec<u8> {
     let source = format!(".amdcl2\n.gpu {gpu}\n.{bits}bit\n{source}");
     let output = clrx::assemble(&clrx::Options::default(), "test", source.into_bytes());
     let messages = String::from_utf8_lossy(&output.render_diagnostics()).into_owned();
-    let binary = output.binary.unwrap_or_else(|| panic!("{gpu}: {messages}"));
+    output.binary.unwrap_or_else(|| panic!("{gpu}: {messages}"))
+}
+
+/// One on a GPU; the kernel `parent` of [`FEATURES`] fills in a slot itself.
+fn catalyst(gpu: &str, cpu: &str, bits: u32, source: &str) -> Session {
+    let binary = assembled(gpu, bits, source);
     let device = Device::new(Target::new(processor(cpu).unwrap()), &Options::default());
     let object = device.load("test.bin", binary).unwrap();
     let out = device.memory().allocate_for(bits == 32, 4096, Use::Device, "out").unwrap();
@@ -202,4 +209,64 @@ fn what_no_queue_can_hold_is_refused() {
         catalyst("Fiji", "gfx803", 32, &FEATURES.replacen("fill 1, SLOT+8, 12", "fill 1, SLOT+40, 12", 1));
     let error = s.run("parent", 1, s.pointer()).unwrap_err();
     assert!(error.contains("nothing says how such a list is laid out"), "{error}");
+}
+
+/// Leaves two records in the printf buffer, as compilers' code does: their bytes, then each one's number and its values.
+const SPEAK: &str = "
+.kernel speak
+    .config
+        .dims x
+        .useargs
+        .setupargs
+        .arg out, uint*, global
+    @METADATA@
+    .text
+        pointer 20, 4, 3*W
+        s_waitcnt lgkmcnt(0)
+        .macro leave value, at
+            v_mov_b32 v2, \\at
+            v_mov_b32 v3, \\value
+            store v3, v2, 20
+        .endm
+        leave 28, 0
+        leave 3, 8
+        leave -7, 12
+        leave 1.5, 16
+        leave 4, 20
+        leave 0xbeef, 24
+        leave 0x40200000, 28
+        leave 33, 32
+        s_endpgm
+";
+
+#[test]
+fn kernels_of_catalyst_print() {
+    let macros = FEATURES.split(".bssdata").next().unwrap();
+    for (gpu, cpu) in GPUS {
+        for bits in [32, 64] {
+            let source = |metadata: &str| format!("{macros}{}", SPEAK.replace("@METADATA@", metadata));
+            // CLRX's configurations have no word for formats: they are put into the record that one gives.
+            let binary = assembled(gpu, bits, &source(""));
+            let container = Container::parse(&binary).unwrap();
+            let (_, mut record) = container.records().next().unwrap().unwrap();
+            record.printf = vec![
+                Printf { id: 3, sizes: vec![4, 4], format: "first %d, %.2f\\n".into() },
+                Printf { id: 4, sizes: vec![4, 4, 4], format: "%#x %g%c\\n".into() },
+            ];
+            let bytes = record.write(container.width);
+            let again = Record::read("speak", &bytes, 0, container.width).unwrap();
+            assert_eq!(again.printf, record.printf);
+            let bytes: Vec<String> = bytes.iter().map(u8::to_string).collect();
+            let s = catalyst(gpu, cpu, bits, &source(&format!(".metadata\n.byte {}", bytes.join(","))));
+            let kernel = s.object.kernel("speak").unwrap();
+            let launch = Launch { grid: vec![1], block: vec![1], values: s.pointer(), ..Launch::default() };
+            let text = Arc::new(Mutex::new(Vec::new()));
+            let kept = text.clone();
+            let printer = Printer::new(move |_, t: &[u8]| kept.lock().unwrap().extend_from_slice(t));
+            let done = wavemill_console::launch(&s.device, kernel, &launch, &printer).unwrap();
+            assert!(done.iter().all(|d| d.fault.is_none()), "{gpu}, {bits} bits");
+            let text = String::from_utf8(text.lock().unwrap().clone()).unwrap();
+            assert_eq!(text, "first -7, 1.50\n0xbeef 2.5!\n", "{gpu}, {bits} bits");
+        }
+    }
 }

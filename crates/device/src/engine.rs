@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use wavemill_isa::Target;
 use wavemill_jit::Jit;
 use wavemill_plain::Plain;
-use wavemill_wave::{Engine, Interp};
+use wavemill_wave::{Engine, Interp, Simd};
 
 /// An engine by name. The default is the JIT where the host can run it, else the interpreter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ impl EngineKind {
         match kind.available() {
             true => Ok(kind),
             false => Err(format!(
-                "no engine `{name}` on this host: it writes code for Linux on x86-64 with AVX-512"
+                "no engine `{name}` on this host: it writes code for Linux on x86-64 with AVX-512 or AVX2"
             )),
         }
     }
@@ -74,6 +74,22 @@ impl EngineKind {
     /// The same, but the JIT compiles whatever runs, if only once: for tests of it.
     pub fn make_eager(self, target: Target) -> Arc<dyn Engine> {
         self.make_with(target, Jit::new)
+    }
+
+    /// A new engine that uses what a back end of the interpreter uses of the host; none if it has no such kind.
+    pub fn make_of(self, target: Target, simd: Simd) -> Option<Arc<dyn Engine>> {
+        match self {
+            _ if !Simd::available().contains(&simd) => None,
+            EngineKind::Interp => Some(Arc::new(Interp::with_simd(target, simd))),
+            EngineKind::Jit => Jit::with_simd(target, simd).map(|jit| Arc::new(jit) as Arc<dyn Engine>),
+            EngineKind::Plain => None,
+        }
+    }
+
+    /// What [`Self::make_of`] can make it of on this host, the widest first.
+    pub fn simds(self) -> Vec<Simd> {
+        let Some(target) = Target::named("gfx90a") else { return Vec::new() };
+        Simd::available().into_iter().filter(|simd| self.make_of(target, *simd).is_some()).collect()
     }
 
     fn make_with(self, target: Target, jit: fn(Target) -> Option<Jit>) -> Arc<dyn Engine> {

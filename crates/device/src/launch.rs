@@ -5,7 +5,7 @@ use crate::aql::DispatchPacket;
 use crate::kernel::{Kernel, Setup, UserSgpr};
 use crate::traps::Traps;
 use std::sync::Arc;
-use wavemill_isa::Level;
+use wavemill_isa::{Level, Target};
 use wavemill_object::limits::{MAX_USER_SGPRS, SIMDS_PER_CU, WAVE_SIZE};
 use wavemill_wave::hwreg::status;
 use wavemill_wave::{Bases, Clock, Wave, WaveId};
@@ -83,13 +83,8 @@ impl HardwareSlot {
         let (engines, units) = (engines.max(1), units.max(1));
         let group = slot / engines / units;
         let (engine, unit) = (slot % engines, slot / engines % units);
-        HardwareSlot { engine, unit, simd: 0, wave: 0, group }.of_wave(index, waves)
-    }
-
-    /// Of another wave of the work-group.
-    fn of_wave(self, index: u32, waves: u32) -> HardwareSlot {
-        let number = self.group * waves + index;
-        HardwareSlot { simd: number % SIMDS_PER_CU, wave: number / SIMDS_PER_CU, ..self }
+        let number = group * waves + index;
+        HardwareSlot { engine, unit, simd: number % SIMDS_PER_CU, wave: number / SIMDS_PER_CU, group }
     }
 
     /// HW_ID: wave 3:0, SIMD 5:4, pipe 7:6, CU 11:8, SE from 13 on, work-group 19:16, VMID 23:20, queue 26:24, ME 31:30 (manual
@@ -260,33 +255,49 @@ impl Plan {
         slices.wrapping_add(slice(id[1], id[2])).wrapping_add(row(id[0], id[1], id[2]))
     }
 
-    /// Prepares the waves of a work-group. `slot` is its place among those under way.
-    pub fn start(&self, waves: &mut [Wave], id: [u32; 3], size: [u32; 3], slot: u32) {
+    /// What all waves have in common.
+    pub fn prototype(&self, target: &Target) -> Wave {
+        let setup = &self.kernel.setup;
+        let mut wave = Wave::prototype(target, setup.shape);
+        wave.pc = self.kernel.entry;
+        wave.mode = setup.mode;
+        wave.lds_bytes = self.lds;
+        wave.scratch_bytes = self.scratch.per_item;
+        wave.scratch_element = setup.private_element;
+        wave.clock.clone_from(&self.clock);
+        wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
+        self.traps.prepare(&mut wave);
+        if self.replay {
+            wave.status |= status::ALLOW_REPLAY;
+        }
+        for (i, &value) in (0..).zip(&self.user) {
+            wave.set_sgpr(i, value);
+        }
+        wave
+    }
+
+    /// A wave for wave number `index` of the work-groups in a slot, to be started.
+    pub fn wave(&self, target: &Target, slot: u32, index: u32) -> Wave {
+        let setup = &self.kernel.setup;
+        let mut wave = Wave::new(target, setup.shape);
+        let place = HardwareSlot::of(self.units, slot, index, self.waves);
+        wave.hw_id = place.hw_id(self.queue, wave.level());
+        wave.bases = place.bases(setup, self.lds);
+        wave
+    }
+
+    /// Prepares the waves of a work-group, each like the prototype. `slot` is its place among those under way.
+    pub fn start(&self, waves: &mut [Wave], prototype: &Wave, id: [u32; 3], size: [u32; 3], slot: u32) {
         let setup = &self.kernel.setup;
         let count = waves.len() as u32;
         let items = size[0] * size[1] * size[2];
-        let first = HardwareSlot::of(self.units, slot, 0, self.waves);
         let scratch = u64::from(slot) * u64::from(self.waves);
         let before = if self.ordered { self.waves_before(id) } else { 0 };
         for (index, wave) in (0..count).zip(waves) {
-            wave.reset(setup.shape);
-            wave.pc = self.kernel.entry;
+            wave.restart(prototype);
             wave.id = WaveId { dispatch: self.number, group: id, wave: index };
-            wave.mode = setup.mode;
-            wave.lds_bytes = self.lds;
-            wave.scratch_bytes = self.scratch.per_item;
-            wave.scratch_element = setup.private_element;
-            wave.clock.clone_from(&self.clock);
-            wave.sgpr_count = setup.sgprs.min(u8::MAX.into()) as u8;
-            self.traps.prepare(wave, count > 1);
-            let place = first.of_wave(index, self.waves);
-            wave.hw_id = place.hw_id(self.queue, wave.level());
-            wave.bases = place.bases(setup, self.lds);
-            if self.replay {
-                wave.status |= status::ALLOW_REPLAY;
-            }
-            for (i, &value) in (0..).zip(&self.user) {
-                wave.set_sgpr(i, value);
+            if count > 1 {
+                wave.status |= status::IN_TG;
             }
             let offset = (scratch + u64::from(index)) * self.scratch.per_wave;
             let mut info = u32::from(index == 0) << 31 | count & 0x3f;

@@ -313,13 +313,18 @@ fn check_target(ours: &Target, theirs: &Target, id: &TargetId) -> Result<(), Loa
             format!("it is for {}{those}, the GPU is {}", theirs.cpu.name, ours.cpu.name),
         );
     }
+    let word = |on: bool| if on { "on" } else { "off" };
     let features = [("xnack", id.xnack, ours.xnack), ("sramecc", id.sramecc, ours.sramecc)];
     for (name, wanted, have) in features {
         let clash = matches!((wanted, have), (Setting::On, Some(false)) | (Setting::Off, Some(true)));
         if clash {
             return refuse(
                 LoadErrorKind::Target,
-                format!("it needs {name} {}", if wanted == Setting::On { "on" } else { "off" }),
+                format!(
+                    "it needs {name} {}, the GPU has it {}",
+                    word(wanted == Setting::On),
+                    word(have == Some(true))
+                ),
             );
         }
     }

@@ -8,6 +8,9 @@ use std::io;
 const GAP: usize = 4096;
 /// From this size on, the host maps huge pages: the allocation starts at one.
 const HUGE: usize = 2 << 20;
+/// From this size on, it is asked to do so where it does not by itself: kernels go through large buffers from end to end,
+/// and with small pages the host looks up addresses all the time. In smaller ones a page of which little is used would tell.
+const ASKED: usize = 16 << 20;
 
 /// Zeroed memory that is only backed where it is touched, between two gaps.
 #[derive(Debug)]
@@ -26,6 +29,11 @@ impl Mapping {
         let front = if len >= HUGE { HUGE } else { GAP };
         let whole = front + len.max(1).next_multiple_of(GAP) + GAP;
         let map = MmapOptions::new().len(whole).no_reserve_swap().map_anon()?;
+        #[cfg(target_os = "linux")]
+        if len >= ASKED {
+            // Without huge pages it is but slower.
+            let _ = map.advise(memmap2::Advice::HugePage);
+        }
         Ok(Mapping { map: MmapRaw::from(map), front, len: len.max(1) })
     }
 

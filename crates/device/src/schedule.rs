@@ -174,8 +174,9 @@ pub(crate) struct Job {
 }
 
 /// What a worker has of its own.
-#[derive(Default)]
 struct Local {
+    /// What waves are made like.
+    prototype: Wave,
     spare: Option<Box<Group>>,
     counters: Counters,
     waves: u64,
@@ -283,7 +284,7 @@ impl Job {
     /// Runs work-groups until none is left for this thread.
     pub(crate) fn work(&self) {
         self.lock().workers += 1;
-        let mut worker = Worker { job: self, local: Local::default(), began: self.cpu_ns() };
+        let mut worker = Worker { job: self, local: self.local(), began: self.cpu_ns() };
         let local = &mut worker.local;
         while !self.stopped.load(Ordering::Relaxed) {
             let Some(mut group) = self.next_group(local) else { break };
@@ -303,6 +304,14 @@ impl Job {
             }
             self.rest();
         }
+    }
+
+    fn local(&self) -> Local {
+        let mut prototype = self.plan.prototype(&self.target);
+        prototype.forgets = self.unattended();
+        prototype.observer.clone_from(&self.wave_observer);
+        let (counters, waves) = (Counters::default(), 0);
+        Local { prototype, spare: None, counters, waves, before: Vec::new(), events: Vec::new() }
     }
 
     /// The next work-group to run. Where somebody may hold waves, waits until one may run.
@@ -404,7 +413,7 @@ impl Job {
         }
         if let Some(mut group) = local.spare.take() {
             if let Some(index) = self.claim() {
-                self.start(&mut group, index);
+                self.start(&mut group, index, &local.prototype);
                 return Some(group);
             }
             local.spare = Some(group);
@@ -444,7 +453,7 @@ impl Job {
         let mut group = group?;
         match self.claim() {
             Some(index) => {
-                self.start(&mut group, index);
+                self.start(&mut group, index, &local.prototype);
                 Some(group)
             }
             None => {
@@ -455,26 +464,29 @@ impl Job {
     }
 
     /// Makes a work-group's waves ready to run.
-    fn start(&self, group: &mut Group, index: u64) {
+    fn start(&self, group: &mut Group, index: u64, prototype: &Wave) {
         let plan = &self.plan;
         group.id = plan.group_id(index);
         group.size = plan.group_size(group.id);
-        group.shared.lds.clear();
+        if plan.lds > 0 {
+            group.shared.lds.clear();
+        }
         group.shared.scratch_base = plan.scratch.hidden_base();
         if !Arc::ptr_eq(&group.shared.global, &self.global) {
             group.shared.global = self.global.clone();
         }
-        group.shared.order.clone_from(&self.order);
+        if self.order.is_some() {
+            group.shared.order.clone_from(&self.order);
+        }
         let count = Plan::wave_count(group.size);
         while group.waves.len() < count as usize {
-            group.waves.push(Wave::new(&self.target, plan.kernel.setup.shape));
+            group.waves.push(plan.wave(&self.target, group.slot, group.waves.len() as u32));
         }
-        let caches = plan.caches.then(Arc::<Caches>::default);
-        plan.start(&mut group.waves[..count as usize], group.id, group.size, group.slot);
-        for wave in &mut group.waves[..count as usize] {
-            wave.forgets = self.unattended();
-            wave.caches.clone_from(&caches);
-            wave.observer.clone_from(&self.wave_observer);
+        let waves = &mut group.waves[..count as usize];
+        plan.start(waves, prototype, group.id, group.size, group.slot);
+        if plan.caches {
+            let caches = Some(Arc::<Caches>::default());
+            waves.iter_mut().for_each(|wave| wave.caches.clone_from(&caches));
         }
         self.observers.tell(|o| {
             o.group_started(plan.number, group.id);

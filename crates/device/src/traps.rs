@@ -6,7 +6,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wavemill_wave::hwreg::status;
 use wavemill_wave::{Violations, Watch, Wave};
 
 /// Ids of S_TRAP that are for a debugger (AMDGPU guide, "Trap Handler ABI"): debugtrap with and without an argument, a
@@ -59,17 +58,14 @@ pub struct Traps {
 }
 
 impl Traps {
-    /// Prepares a wave; `in_group` when its work-group has others.
-    pub(crate) fn prepare(&self, wave: &mut Wave, in_group: bool) {
+    /// Prepares a wave.
+    pub(crate) fn prepare(&self, wave: &mut Wave) {
         if let Some(handler) = self.handler {
             wave.set_trap_handler(handler.code, handler.memory);
         }
         wave.watches.clone_from(&self.watches);
         wave.gather_exceptions = self.gather;
         wave.violations = self.violations;
-        if in_group {
-            wave.status |= status::IN_TG;
-        }
     }
 }
 

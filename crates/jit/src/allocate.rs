@@ -4,13 +4,15 @@
 //! use is farthest away goes. What came from memory that does not change meanwhile (registers of the wave, constants) is
 //! read again; the rest goes to a slot of the frame.
 
+mod avx2;
 pub mod memory;
 
-use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, Rm, ins, whole};
+use crate::host::Host;
+use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, REGISTERS_ONLY, Rm, ins, whole};
 use memory::Access;
 use wavemill_wave::layout;
 
-/// A value: sixteen dwords or eight quadwords of a vector register, or a mask.
+/// A value: the dwords or quadwords of a vector register, or a mask.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct V(pub u32);
 
@@ -61,6 +63,8 @@ pub enum Kind {
     Binary,
     /// The same into a mask.
     Compare,
+    /// `dst` has src1 where src2, a vector, has a lane's first bit, else src0.
+    Blend,
     /// `dst = op(src0)`.
     Unary,
     /// `dst = op(src0)`, with the operands the other way round in the encoding.
@@ -121,15 +125,21 @@ pub struct Inst {
 }
 
 /// Straight code on values.
-#[derive(Default)]
 pub struct Code {
     /// The instructions.
     pub insts: Vec<Inst>,
+    /// What they are instructions of.
+    pub host: Host,
     classes: Vec<Class>,
     homes: Vec<Home>,
 }
 
 impl Code {
+    /// None yet.
+    pub fn new(host: Host) -> Code {
+        Code { insts: Vec::new(), host, classes: Vec::new(), homes: Vec::new() }
+    }
+
     /// A new value that an instruction makes.
     pub fn value(&mut self, class: Class) -> V {
         self.leaf(class, Home::None)
@@ -137,7 +147,7 @@ impl Code {
 
     /// A value that is there already.
     pub fn leaf(&mut self, class: Class, home: Home) -> V {
-        self.classes.push(class);
+        self.classes.push(if self.host.has_masks() { class } else { Class::Vector });
         self.homes.push(home);
         V(self.classes.len() as u32 - 1)
     }
@@ -169,6 +179,8 @@ pub mod fixed {
     pub const PLACES: Gpr = Gpr::R8;
     /// Scalar registers.
     pub const SGPRS: Gpr = Gpr::R12;
+    /// Vector registers.
+    pub const VGPRS: Gpr = Gpr::R13;
     /// The link.
     pub const LINK: Gpr = Gpr::Rbx;
 }
@@ -187,6 +199,7 @@ pub struct Exits<'a> {
 /// Slots of 64 bytes in the frame, at RSP.
 pub const SLOTS: u16 = 256;
 
+/// The most there are.
 const VECTORS: u8 = 32;
 /// k0 cannot be a write mask.
 const FIRST_MASK: u8 = 1;
@@ -199,6 +212,8 @@ const MOVE_STORE: Ins = whole(1, 1, 1, 0x7f);
 const BROADCAST32: Ins = Ins { map: 2, pp: 1, w: 0, op: 0x58, elem: 4 };
 const BROADCAST64: Ins = Ins { map: 2, pp: 1, w: 1, op: 0x59, elem: 8 };
 const XOR: Ins = ins(1, 1, 0, 0xef);
+/// VPCMPEQD of vectors, where masks are some.
+const EQUAL: Ins = ins(1, 1, 0, 0x76);
 /// KMOVW, KMOVQ: what precedes their opcodes.
 const KMOVW: (u8, u8, u8, u8) = (1, 0, 0, 0);
 const KMOVQ: (u8, u8, u8, u8) = (1, 0, 1, 0);
@@ -209,6 +224,9 @@ pub struct TooMany;
 
 struct Allocator<'a> {
     asm: &'a mut Asm,
+    host: Host,
+    /// The round mode of the host, where instructions have none of their own.
+    round: Option<u8>,
     code: &'a mut Code,
     /// The register of a value; 255 for none.
     register: Vec<u8>,
@@ -244,8 +262,11 @@ pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(),
     let insts = std::mem::take(&mut code.insts);
     let of_wave = |v: &u32| matches!(code.homes[*v as usize], Home::File(_) | Home::Lanes(_));
     let leaves = (0..values as u32).filter(of_wave).collect();
+    let host = code.host;
     let mut a = Allocator {
         asm,
+        host,
+        round: None,
         code,
         register: vec![255; values],
         next_use,
@@ -262,51 +283,58 @@ pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(),
     for (inst, nexts) in insts.iter().zip(&nexts) {
         a.pinned_vectors = 0;
         a.pinned_masks = 0;
+        a.set_round(inst.round);
         a.instruction(inst, nexts, exits);
         a.free_slots.append(&mut a.left_slots);
     }
+    a.set_round(None);
     if a.overflow { Err(TooMany) } else { Ok(()) }
 }
 
 impl Allocator<'_> {
     fn instruction(&mut self, inst: &Inst, nexts: &[u32; 4], exits: &Exits<'_>) {
         let [s0, s1, s2, mask] = inst.src;
-        let k = if mask == NONE { 0 } else { self.get(mask) };
-        let deco = Deco { mask: k, zero: inst.zero, round: inst.round, imm: inst.imm };
+        let k = (mask != NONE).then(|| self.get(mask));
+        if !self.host.has_masks() && self.without_masks(inst, nexts, exits) {
+            return;
+        }
+        let deco = Deco { mask: k.unwrap_or(0), zero: inst.zero, round: inst.round, imm: inst.imm };
         match inst.kind {
             Kind::Binary | Kind::Compare => {
                 let a = self.get(s0);
                 let b = self.last(inst, s1, nexts[1]);
                 self.used(inst, nexts);
                 let d = self.make(inst.dst);
-                self.asm.evex(inst.ins, d, a, b, deco);
+                self.op(inst.ins, d, a, b, deco);
             }
             Kind::Unary => {
                 let a = self.last(inst, s0, nexts[0]);
                 self.used(inst, nexts);
                 let d = self.make(inst.dst);
-                self.asm.evex(inst.ins, d, 0, a, deco);
+                self.op(inst.ins, d, 0, a, deco);
             }
             Kind::Narrow => {
                 let a = self.get(s0);
                 self.used(inst, nexts);
                 let d = self.make(inst.dst);
-                self.asm.evex(inst.ins, a, 0, Rm::Reg(d), deco);
+                self.op(inst.ins, a, 0, Rm::Reg(d), deco);
             }
             Kind::Shift(extension) => {
                 let a = self.get(s0);
                 self.used(inst, nexts);
                 let d = self.make(inst.dst);
-                self.asm.evex(inst.ins, extension, d, Rm::Reg(a), deco);
+                self.op(inst.ins, extension, d, Rm::Reg(a), deco);
             }
             Kind::Tied => {
                 let b = self.get(s1);
                 let c = self.last(inst, s2, nexts[2]);
                 let d = self.tied(s0, nexts[0], inst.dst);
                 self.used(inst, nexts);
-                self.asm.evex(inst.ins, d, b, c, deco);
+                self.op(inst.ins, d, b, c, deco);
             }
             Kind::Fma => self.fma(inst, nexts, deco),
+            // Masks are no vectors here: nobody asks for it, and the interpreter would run the instructions.
+            Kind::Blend => self.overflow = true,
             Kind::Mask2(prefix, op) => {
                 let (a, b) = (self.get(s0), self.get(s1));
                 self.used(inst, nexts);
@@ -324,9 +352,9 @@ impl Allocator<'_> {
                 // The mask is destroyed: a copy of it is.
                 let copy = self.free(Class::Mask);
                 self.pinned_masks |= 1 << copy;
-                self.asm.vex(KMOVW, 0x90, copy, 0, Rm::Reg(k), None);
+                self.asm.vex(KMOVW, 0x90, copy, 0, Rm::Reg(deco.mask), None);
                 let d = self.free(Class::Vector);
-                self.asm.evex(XOR, d, d, Rm::Reg(d), Deco::default());
+                self.op(XOR, d, d, Rm::Reg(d), Deco::default());
                 self.asm.mov_imm(fixed::SCRATCH, table.as_ptr() as u64);
                 self.asm.gather(d, fixed::SCRATCH, index, 4, copy);
                 self.used(inst, nexts);
@@ -334,14 +362,14 @@ impl Allocator<'_> {
             }
             Kind::FirstLane => {
                 let d = self.make(inst.dst);
-                self.asm.evex(whole(2, 1, 0, 0x7c), d, 0, Rm::Reg(fixed::LANE as u8), deco);
+                self.host.broadcast_general(self.asm, d, fixed::LANE);
             }
             Kind::Store(register) => {
                 let a = self.get(s0);
                 self.next_use[s0.0 as usize] = nexts[0];
                 self.overwritten(Home::File(register));
                 self.used(inst, nexts);
-                self.asm.evex(MOVE_STORE, a, 0, Rm::Mem(file(register)), Deco::default());
+                self.op(MOVE_STORE, a, 0, Rm::Mem(file(register)), Deco::default());
             }
             Kind::StoreLanes(code) => {
                 let a = self.get(s0);
@@ -372,8 +400,8 @@ impl Allocator<'_> {
             Kind::ToRow(number, dword) => {
                 let a = self.get(s0);
                 self.used(inst, nexts);
-                let to = memory::row(number, dword as usize);
-                self.asm.evex(MOVE_STORE, a, 0, Rm::Mem(to), Deco::default());
+                let to = memory::row(self.host, number, dword as usize);
+                self.op(MOVE_STORE, a, 0, Rm::Mem(to), Deco::default());
             }
             Kind::Put(access) => {
                 self.put(s0, access, k);
@@ -423,7 +451,7 @@ impl Allocator<'_> {
         let rm = self.last(inst, last, nexts[slot]);
         let d = self.tied(tied, nexts[tie], inst.dst);
         self.used(inst, nexts);
-        self.asm.evex(Ins { op, ..inst.ins }, d, r, rm, deco);
+        self.op(Ins { op, ..inst.ins }, d, r, rm, deco);
     }
 
     /// Memory of the wave is about to be written: what was there and is still needed is in a register from now on.
@@ -445,7 +473,7 @@ impl Allocator<'_> {
             let d = self.free(Class::Vector);
             match held {
                 255 => self.load(source, d),
-                r => self.asm.evex(MOVE, d, 0, Rm::Reg(r), Deco::default()),
+                r => self.op(MOVE, d, 0, Rm::Reg(r), Deco::default()),
             }
             d
         };
@@ -471,14 +499,18 @@ impl Allocator<'_> {
     /// The last operand: in a register, or in memory if it is needed but once or registers are scarce.
     fn last(&mut self, inst: &Inst, v: V, next: u32) -> Rm {
         let held = self.register[v.0 as usize] != 255;
-        let scarce = || self.vectors.iter().all(|&x| x != FREE);
+        let scarce = || self.vectors[..self.host.vectors()].iter().all(|&x| x != FREE);
         if !held && inst.round.is_none() && (next == NEVER || scarce()) {
             let home = self.code.home(v);
-            let (whole, elem) = (inst.ins.elem != REGISTERS_ONLY, inst.ins.elem);
+            let whole = inst.ins.elem != REGISTERS_ONLY;
+            // VEX has no broadcast operands.
+            let elem = if self.host == Host::Avx2 { 0 } else { inst.ins.elem };
             match home {
                 Home::File(r) if whole => return Rm::Mem(file(r)),
                 Home::Slot(n) if whole => return Rm::Mem(slot(n)),
-                Home::Row(number, dword) if whole => return Rm::Mem(memory::row(number, dword as usize)),
+                Home::Row(number, dword) if whole => {
+                    return Rm::Mem(memory::row(self.host, number, dword as usize));
+                }
                 Home::Vector(x) if whole => return Rm::Mem(Mem::Constant(self.asm.vector(x))),
                 Home::Splat32(n) if elem == 4 && n != 0 => {
                     return Rm::Broadcast(Mem::Constant(self.asm.constant(n as u64, 4)));
@@ -502,8 +534,8 @@ impl Allocator<'_> {
     fn load(&mut self, v: V, r: u8) {
         let plain = Deco::default();
         match self.code.home(v) {
-            Home::File(n) => self.asm.evex(MOVE, r, 0, Rm::Mem(file(n)), plain),
-            Home::Splat32(0) | Home::Splat64(0) => self.asm.evex(XOR, r, r, Rm::Reg(r), plain),
+            Home::File(n) => self.op(MOVE, r, 0, Rm::Mem(file(n)), plain),
+            Home::Splat32(0) | Home::Splat64(0) => self.op(XOR, r, r, Rm::Reg(r), plain),
             Home::Splat32(n) => {
                 let at = Mem::Constant(self.asm.constant(n as u64, 4));
                 self.broadcast(BROADCAST32, r, at);
@@ -514,10 +546,13 @@ impl Allocator<'_> {
             }
             Home::Vector(x) => {
                 let at = Mem::Constant(self.asm.vector(x));
-                self.asm.evex(MOVE, r, 0, Rm::Mem(at), plain);
+                self.op(MOVE, r, 0, Rm::Mem(at), plain);
             }
             Home::Sgpr(code) => self.broadcast(BROADCAST32, r, sgpr(code)),
             Home::SgprPair(code) => self.broadcast(BROADCAST64, r, sgpr(code)),
+            Home::Lanes(code) if !self.host.has_masks() => self.expand_lanes(code, r),
+            Home::Ones if !self.host.has_masks() => self.op(EQUAL, r, r, Rm::Reg(r), plain),
+            Home::Zeros if !self.host.has_masks() => self.op(XOR, r, r, Rm::Reg(r), plain),
             Home::Lanes(code) => {
                 let at = Mem::At(fixed::MASKS, code as i32 * 4);
                 self.asm.vex(KMOVW, 0x90, r, 0, Rm::Mem(at), None);
@@ -526,12 +561,12 @@ impl Allocator<'_> {
             Home::Ones => self.asm.vex((1, 0, 0, 1), 0x46, r, r, Rm::Reg(r), None),
             Home::Zeros => self.asm.vex((1, 0, 0, 1), 0x47, r, r, Rm::Reg(r), None),
             Home::Slot(n) => match self.class(v) {
-                Class::Vector => self.asm.evex(MOVE, r, 0, Rm::Mem(slot(n)), plain),
+                Class::Vector => self.op(MOVE, r, 0, Rm::Mem(slot(n)), plain),
                 Class::Mask => self.asm.vex(KMOVQ, 0x90, r, 0, Rm::Mem(slot(n)), None),
             },
             Home::Row(number, dword) => {
-                let at = Rm::Mem(memory::row(number, dword as usize));
-                self.asm.evex(MOVE, r, 0, at, plain);
+                let at = Rm::Mem(memory::row(self.host, number, dword as usize));
+                self.op(MOVE, r, 0, at, plain);
             }
             // Every value is made before it is used.
             Home::None => self.overflow = true,
@@ -540,7 +575,12 @@ impl Allocator<'_> {
 
     /// A broadcast by itself has a memory operand of one element, not a broadcast one.
     fn broadcast(&mut self, ins: Ins, r: u8, at: Mem) {
-        self.asm.evex_element(ins, r, at);
+        self.host.broadcast(self.asm, ins, r, at);
+    }
+
+    /// A vector instruction.
+    fn op(&mut self, ins: Ins, reg: u8, vvvv: u8, rm: Rm, deco: Deco) {
+        self.host.op(self.asm, ins, reg, vvvv, rm, deco);
     }
 
     /// The operands have been read; those that nobody needs any more leave their registers.
@@ -598,7 +638,7 @@ impl Allocator<'_> {
     /// A register that is free, or becomes so.
     fn free(&mut self, class: Class) -> u8 {
         let (file, first, pinned) = match class {
-            Class::Vector => (&self.vectors[..], 0, self.pinned_vectors),
+            Class::Vector => (&self.vectors[..self.host.vectors()], 0, self.pinned_vectors),
             Class::Mask => (&self.masks[..], FIRST_MASK as usize, self.pinned_masks),
         };
         let usable = (first..file.len()).filter(|&r| pinned >> r & 1 == 0);
@@ -625,7 +665,7 @@ impl Allocator<'_> {
                 return;
             }
             match self.class(v) {
-                Class::Vector => self.asm.evex(MOVE_STORE, r, 0, Rm::Mem(slot(n)), Deco::default()),
+                Class::Vector => self.op(MOVE_STORE, r, 0, Rm::Mem(slot(n)), Deco::default()),
                 Class::Mask => self.asm.vex(KMOVQ, 0x91, r, 0, Rm::Mem(slot(n)), None),
             }
             self.code.homes[v.0 as usize] = Home::Slot(n);
@@ -638,9 +678,6 @@ impl Allocator<'_> {
     }
 }
 
-/// An [`Ins::elem`] of instructions whose operands are registers.
-pub const REGISTERS_ONLY: u8 = 255;
-
 fn file(register: u16) -> Mem {
     Mem::At(fixed::FILE, register as i32 * 256)
 }
@@ -651,10 +688,10 @@ fn sgpr(code: u8) -> Mem {
     Mem::At(fixed::SGPRS, code as i32 * 4)
 }
 
-/// Starts a loop over the lanes of a wave, sixteen at a time; [`next_lanes`] ends it.
-pub fn first_lanes(asm: &mut Asm, vgprs: Gpr) -> Label {
+/// Starts a loop over the lanes of a wave, as many at a time as a vector has; [`next_lanes`] ends it.
+pub fn first_lanes(asm: &mut Asm) -> Label {
     asm.load_address(fixed::PLACES, Mem::At(Gpr::Rsp, memory::PLACES));
-    asm.alu(Alu::Mov, true, fixed::FILE, Rm::Reg(vgprs as u8));
+    asm.alu(Alu::Mov, true, fixed::FILE, Rm::Reg(fixed::VGPRS as u8));
     asm.alu(Alu::Mov, true, fixed::MASKS, Rm::Reg(fixed::SGPRS as u8));
     asm.alu(Alu::Xor, false, fixed::LANE, Rm::Reg(fixed::LANE as u8));
     let again = asm.label();
@@ -662,12 +699,13 @@ pub fn first_lanes(asm: &mut Asm, vgprs: Gpr) -> Label {
     again
 }
 
-/// Goes on with the next sixteen lanes, if there are any.
-pub fn next_lanes(asm: &mut Asm, again: Label) {
-    asm.alu_imm(Alu::Add, true, fixed::FILE, 64);
-    asm.alu_imm(Alu::Add, true, fixed::MASKS, 2);
-    asm.alu_imm(Alu::Sub, true, fixed::PLACES, -memory::place::CHUNK);
-    asm.alu_imm(Alu::Add, false, fixed::LANE, 16);
+/// Goes on with the next lanes, if there are any.
+pub fn next_lanes(asm: &mut Asm, host: Host, again: Label) {
+    let lanes = host.lanes() as i32;
+    asm.alu_imm(Alu::Add, true, fixed::FILE, host.bytes());
+    asm.alu_imm(Alu::Add, true, fixed::MASKS, lanes / 8);
+    asm.alu_imm(Alu::Sub, true, fixed::PLACES, -memory::place::chunk(host));
+    asm.alu_imm(Alu::Add, false, fixed::LANE, lanes);
     asm.alu_imm(Alu::Cmp, false, fixed::LANE, 64);
     asm.jump_if(Cond::NotZero, again);
 }

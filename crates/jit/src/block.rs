@@ -1,19 +1,22 @@
 //! A block compiled: strips, scalar instructions and branches as code, everything else as calls of the interpreter, and the
 //! way to the next block.
 
+mod following;
 pub mod memory;
 
 use crate::allocate::{self, Exits, TooMany, first_lanes, fixed, next_lanes};
 use crate::gpr;
+use crate::host::Host;
 use crate::lower::{Version, lower};
 use crate::scalar::{self, Scalar, scalar};
 use crate::strip::{Setting, Strip, strip, suits};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
-use memory::{Around, Begun, WINDOWS, Window};
+use memory::{Around, WINDOWS, Window};
 use std::mem::offset_of;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::regs;
 use wavemill_sem::control::{Condition, Control, target};
+use wavemill_sem::operand::Src;
 use wavemill_sem::scalar::{S32, S64};
 use wavemill_wave::interp::cache::PAGE;
 use wavemill_wave::layout;
@@ -74,7 +77,6 @@ fn wave(offset: usize) -> Mem {
     Mem::At(fixed::SGPRS, offset as i32 - layout::SGPRS as i32)
 }
 
-const VGPRS: Gpr = Gpr::R13;
 const TABLE: Gpr = Gpr::R15;
 const SAVED: [Gpr; 6] = [Gpr::Rbx, Gpr::Rbp, Gpr::R12, Gpr::R13, Gpr::R14, Gpr::R15];
 
@@ -87,7 +89,7 @@ pub fn entry() -> (Vec<u8>, usize) {
     asm.alu_imm(Alu::And, true, Gpr::Rsp, -64);
     asm.alu(Alu::Mov, true, Gpr::Rbx, Rm::Reg(Gpr::Rdi as u8));
     asm.alu(Alu::Mov, true, fixed::SGPRS, Rm::Mem(link(offset_of!(Link, sgprs))));
-    asm.alu(Alu::Mov, true, VGPRS, Rm::Mem(link(offset_of!(Link, vgprs))));
+    asm.alu(Alu::Mov, true, fixed::VGPRS, Rm::Mem(link(offset_of!(Link, vgprs))));
     asm.alu(Alu::Mov, true, TABLE, Rm::Mem(link(offset_of!(Link, table))));
     asm.jump_to(Gpr::Rsi);
     let exit = asm.code.len();
@@ -100,8 +102,15 @@ pub fn entry() -> (Vec<u8>, usize) {
 }
 
 /// Compiles a block.
-pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
-    let mut c = Compiler { asm: Asm::default(), source, block: &source.block, pc: source.pc };
+pub fn compile(source: &Source, setting: &Setting, host: Host) -> Vec<u8> {
+    write(source, setting, host).finish()
+}
+
+pub(crate) fn write(source: &Source, setting: &Setting, host: Host) -> Asm {
+    let mut asm = Asm::default();
+    // Which registers strips write is known when they have been compiled.
+    let touched = asm.patched_or(wave(layout::TOUCHED));
+    let mut c = Compiler { asm, host, source, block: &source.block, pc: source.pc, touched: 0 };
     let insts = &source.block.insts;
     let mut at = 0;
     while at < insts.len() {
@@ -130,7 +139,8 @@ pub fn compile(source: &Source, setting: &Setting) -> Vec<u8> {
         at += length.max(1);
     }
     c.end();
-    c.asm.finish()
+    c.asm.patch(touched, c.touched);
+    c.asm
 }
 
 /// Code of a strip, in three versions: for all lanes active, for some, and, if any can, for lanes that need rare parts. Before each of the
@@ -144,43 +154,62 @@ pub(crate) fn emit(
     after: Option<&Scalar>,
     around: &Around<'_>,
 ) -> Result<(), TooMany> {
-    let [some, rare, back, done, work, over] = [0; 6].map(|_| asm.label());
+    let host = around.host;
+    let [some, rare, back, done, work, over, verified] = [0; 7].map(|_| asm.label());
+    memory::announce(asm, any, around);
+    following::emit(asm, full, around, verified);
     let begun = memory::begin(asm, any, around);
     let exits = Exits { rare, outside: &begun.outside };
     let exec = Mem::At(fixed::SGPRS, regs::EXEC as i32 * 4);
     asm.alu(Alu::Mov, true, fixed::SCRATCH, Rm::Mem(exec));
     asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
     asm.jump_if(Cond::NotZero, some);
-    verify(asm, full, &begun, rare, around)?;
-    let again = first_lanes(asm, VGPRS);
-    let mut code = lower(full, Version::Hopeful, around.pcs);
+    let pass = |asm: &mut Asm, strip, version| pass(asm, strip, version, &exits, around);
+    if !full.accesses.is_empty() {
+        pass(asm, full, Version::Places)?;
+    }
+    asm.bind(verified);
+    if full.ahead {
+        pass(asm, full, Version::Loads)?;
+    }
+    let again = first_lanes(asm);
+    let mut code = lower(full, Version::Hopeful, host, around.pcs);
     let mut checks = code.checks();
     allocate::allocate(asm, &mut code, &exits)?;
-    next_lanes(asm, again);
+    next_lanes(asm, host, again);
     asm.jump(done);
     asm.bind(some);
-    verify(asm, any, &begun, rare, around)?;
-    let again = first_lanes(asm, VGPRS);
+    if !any.accesses.is_empty() {
+        pass(asm, any, Version::Places)?;
+    }
+    if any.ahead {
+        pass(asm, any, Version::Loads)?;
+    }
+    let again = first_lanes(asm);
     // Where no lane is active, nothing changes but masks, which have none of them.
-    asm.compare_word_with_zero(lanes(regs::EXEC as u8));
+    if_any(asm, host);
     asm.jump_if(Cond::NotZero, work);
-    any.masks.iter().for_each(|&(code, _)| asm.clear_word(lanes(code)));
+    any.masks.iter().for_each(|&(code, _)| match host {
+        Host::Avx512 => asm.clear_word(lanes(code)),
+        Host::Avx2 => asm.store_byte_imm(lanes(code), 0),
+    });
     asm.jump(back);
     asm.bind(work);
-    let mut code = lower(any, Version::Hopeful, around.pcs);
+    let mut code = lower(any, Version::Hopeful, host, around.pcs);
     checks |= code.checks();
     allocate::allocate(asm, &mut code, &exits)?;
     // The careful version is for any lanes, and so is what follows it.
     asm.bind(back);
-    next_lanes(asm, again);
+    next_lanes(asm, host, again);
     asm.jump(done);
     if checks {
         asm.bind(rare);
-        allocate::allocate(asm, &mut lower(any, Version::Careful, around.pcs), &exits)?;
+        allocate::allocate(asm, &mut lower(any, Version::Careful, host, around.pcs), &exits)?;
         asm.jump(back);
     }
     memory::end(asm, any, &begun, around, over);
     asm.bind(done);
+    around.masks.iter().for_each(|&code| join_mask(asm, host, code));
     if let Some(run) = after {
         gpr::emit(asm, run).map_err(|_| TooMany)?;
     }
@@ -193,25 +222,46 @@ fn lanes(code: u8) -> Mem {
     Mem::At(fixed::MASKS, code as i32 * 4)
 }
 
-/// Checks the accesses of all lanes.
-fn verify(
+/// Makes one store of a mask that several have written: what loads all of it would wait until all of them are in the cache.
+fn join_mask(asm: &mut Asm, host: Host, code: u8) {
+    let bytes = host.lanes() as i32 / 8;
+    let at = |byte: i32| Mem::At(fixed::SGPRS, code as i32 * 4 + byte);
+    let zero_extend = if bytes == 2 { 0xb7 } else { 0xb6 };
+    // From the last part to the first.
+    let [all, part] = [Gpr::Rax, Gpr::Rcx];
+    asm.two_byte(None, zero_extend, false, all, Rm::Mem(at(8 - bytes)));
+    for byte in (0..8 - bytes).step_by(bytes as usize).rev() {
+        asm.shift_imm(4, true, all, 8 * bytes as u8);
+        asm.two_byte(None, zero_extend, false, part, Rm::Mem(at(byte)));
+        asm.alu(Alu::Or, true, all, Rm::Reg(part as u8));
+    }
+    asm.store(true, at(0), all);
+}
+
+/// Compares EXEC, the lanes at hand, with zero.
+fn if_any(asm: &mut Asm, host: Host) {
+    match host {
+        Host::Avx512 => asm.compare_word_with_zero(lanes(regs::EXEC as u8)),
+        Host::Avx2 => asm.compare_byte_with_zero(lanes(regs::EXEC as u8)),
+    }
+}
+
+/// What precedes the strip itself, for the active ones of all lanes.
+fn pass(
     asm: &mut Asm,
     strip: &Strip,
-    begun: &Begun,
-    rare: Label,
+    version: Version,
+    exits: &Exits<'_>,
     around: &Around<'_>,
 ) -> Result<(), TooMany> {
-    if strip.accesses.is_empty() {
-        return Ok(());
-    }
+    let host = around.host;
     let next = asm.label();
-    let again = first_lanes(asm, VGPRS);
-    asm.compare_word_with_zero(lanes(regs::EXEC as u8));
+    let again = first_lanes(asm);
+    if_any(asm, host);
     asm.jump_if(Cond::Zero, next);
-    let exits = Exits { rare, outside: &begun.outside };
-    allocate::allocate(asm, &mut lower(strip, Version::Places, around.pcs), &exits)?;
+    allocate::allocate(asm, &mut lower(strip, version, host, around.pcs), exits)?;
     asm.bind(next);
-    next_lanes(asm, again);
+    next_lanes(asm, host, again);
     Ok(())
 }
 
@@ -223,9 +273,12 @@ pub(crate) fn leave(asm: &mut Asm, how: u32) {
 
 struct Compiler<'a> {
     asm: Asm,
+    host: Host,
     source: &'a Source,
     block: &'a Block,
     pc: u64,
+    /// Vector registers that strips write, as [`layout::TOUCHED`] has them.
+    touched: u64,
 }
 
 impl Compiler<'_> {
@@ -249,16 +302,37 @@ impl Compiler<'_> {
             }
             let before = self.asm.mark();
             let pcs = |i: usize| self.pc.wrapping_add(self.block.insts[at + i].offset as u64);
-            let around = Around { source: self.source, at, pcs: &pcs, level: setting.level };
+            let masks = self.read_soon(&any, at);
+            let (source, level, host) = (self.source, setting.level, self.host);
+            let around = Around { source, at, pcs: &pcs, level, host, masks: &masks };
             let after = run.as_ref();
             match emit(&mut self.asm, &any, &full, after, &around) {
-                Ok(()) => return any.len,
+                Ok(()) => {
+                    self.touched |= any.vgprs.iter().fold(0, |all, &(n, _)| all | 1 << n.min(63));
+                    return any.len;
+                }
                 Err(_) if !sunk.is_empty() => end = at + any.scalars[0],
                 Err(_) => end = at + any.len / 2,
             }
             self.asm.rewind(before);
         }
         0
+    }
+
+    /// Masks of a strip that something other than strips reads before the next one; EXEC is always looked at.
+    fn read_soon(&self, strip: &Strip, at: usize) -> Vec<u8> {
+        let (inside, behind) = self.block.insts[at..].split_at(strip.len);
+        let sunk = strip.scalars.iter().map(|&i| &inside[i]);
+        let soon: Vec<&Inst> = sunk.chain(behind.iter().take_while(|inst| !suits(inst))).collect();
+        let reads = |inst: &Inst, code: u8| {
+            let named = |s: &Src| matches!(*s, Src::Sgpr(c) if c == code || c == code + 1);
+            let branch = Run::Control(Control::Branch(Condition::VccZero(true)));
+            let other = Run::Control(Control::Branch(Condition::VccZero(false)));
+            let vcc = code == regs::VCC as u8 && (inst.run == branch || inst.run == other);
+            inst.src.iter().any(named) || vcc
+        };
+        let wanted = |code: &u8| *code == regs::EXEC as u8 || soon.iter().any(|inst| reads(inst, *code));
+        strip.masks.iter().map(|m| m.0).filter(wanted).collect()
     }
 
     /// Whether nothing looks at registers from an instruction on: the wave ends.

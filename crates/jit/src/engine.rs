@@ -3,24 +3,25 @@
 use crate::arena::{Arena, Segment, forked};
 use crate::block::memory::Window;
 use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Source};
+use crate::host::Host;
 use crate::strip::Setting;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Instant;
-use wavemill_isa::{Decoder, Level, Target};
-use wavemill_sem::Mode;
+use wavemill_isa::{Decoder, Target};
 use wavemill_wave::interp::Exec;
 use wavemill_wave::interp::cache::{Cache, PAGE, Page};
 use wavemill_wave::program::{self, Block, Layout, Run};
 use wavemill_wave::step::Next;
 use wavemill_wave::{
-    CodeStats, Engine, Event, Fault, FaultKind, GroupShared, Interp, Memory, Wave, host, mode,
+    CodeStats, Engine, Event, Fault, FaultKind, GroupShared, Interp, Memory, Simd, Wave, host, mode,
 };
 
 /// Compiles blocks on first use, or when they have been used some times ([`Jit::patient`]); what it does not compile, the
 /// interpreter runs.
 pub struct Jit {
+    host: Host,
     interp: Interp,
     decoder: Decoder,
     cache: Cache<Compiled, Key, Codes>,
@@ -154,28 +155,51 @@ impl Turn {
 type Enter = unsafe extern "sysv64" fn(*mut Link, *const u8) -> u32;
 
 impl Jit {
-    /// An engine for a target; none if the host lacks AVX-512, or does not let programs write code.
+    /// An engine for a target; none if the host has neither AVX-512 nor AVX2, or does not let programs write code.
+    /// `WAVEMILL_SIMD=avx2` has code made of AVX2 where the host has both.
     pub fn new(target: Target) -> Option<Jit> {
-        let able = is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512cd")
-            && is_x86_feature_detected!("avx512dq")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("bmi2")
-            && is_x86_feature_detected!("lzcnt")
-            && is_x86_feature_detected!("popcnt");
-        if !able {
-            return None;
-        }
+        let host = Host::of(Simd::detect()).or_else(|| Host::of(Simd::available()[0]))?;
+        Jit::made_of(host, Interp::new(target), target)
+    }
+
+    /// One for each kind of code that the host can run, for tests.
+    pub fn all(target: Target) -> Vec<Jit> {
+        Simd::available().into_iter().filter_map(|simd| Jit::with_simd(target, simd)).collect()
+    }
+
+    /// An engine whose code is made of what a back end of the interpreter is made of; none if the host lacks that, or it
+    /// is one that there is no code for.
+    pub fn with_simd(target: Target, simd: Simd) -> Option<Jit> {
+        let host = Host::of(simd).filter(|_| Simd::available().contains(&simd))?;
+        Jit::made_of(host, Interp::with_simd(target, simd), target)
+    }
+
+    /// What its code is made of.
+    pub fn simd(&self) -> Simd {
+        self.host.simd()
+    }
+
+    fn made_of(host: Host, interp: Interp, target: Target) -> Option<Jit> {
         let arena = Arena::new()?;
         let (code, exit) = block::entry();
         let entry = arena.place(&code)?;
         let exit = entry.address().wrapping_add(exit);
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let (interp, decoder) = (Interp::new(target), Decoder::new(target));
+        let decoder = Decoder::new(target);
         let compiled = Default::default();
-        Some(Jit { interp, decoder, cache: Cache::default(), arena, id, runs: 0, compiled, entry, exit })
+        Some(Jit {
+            host,
+            interp,
+            decoder,
+            cache: Cache::default(),
+            arena,
+            id,
+            runs: 0,
+            compiled,
+            entry,
+            exit,
+        })
     }
 
     /// The same, which leaves blocks to the interpreter until they have run some times.
@@ -218,13 +242,13 @@ impl Jit {
             let bytes = made.source.block.bytes();
             (made, bytes)
         });
-        let level = turn.exec().wave().level();
-        let code = self.compiled(compiled, level, &page.shared);
+        let wave = turn.exec().wave();
+        let code = self.compiled(compiled, wave, &page.shared);
         code.map(Segment::address).ok_or(&compiled.source.block)
     }
 
     /// A block's code; none if the interpreter is to run it.
-    fn compiled<'c>(&self, compiled: &'c Compiled, level: Level, codes: &Codes) -> Option<&'c Segment> {
+    fn compiled<'c>(&self, compiled: &'c Compiled, wave: &Wave, codes: &Codes) -> Option<&'c Segment> {
         if let Some(code) = compiled.code.get() {
             return code.as_ref();
         }
@@ -234,8 +258,8 @@ impl Jit {
         let compile = || {
             let began = Instant::now();
             let source = &compiled.source;
-            let setting = Setting { mode: Mode::new(source.mode, level), level };
-            let code = self.arena.place(&block::compile(source, &setting));
+            let setting = Setting::of(wave, source.mode);
+            let code = self.arena.place(&block::compile(source, &setting, self.host));
             let [instructions, nanoseconds] = &self.compiled;
             instructions.fetch_add(source.block.insts.len() as u64, Ordering::Relaxed);
             nanoseconds.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
@@ -317,7 +341,7 @@ impl Jit {
         let (mut page, mut exec) = (None, None);
         let run = || {
             for wave in waves {
-                if let Some(event) = wave.begin_run() {
+                if let Some(event) = wave.begin_noted_run() {
                     return tell(event);
                 }
                 let exec = match &mut exec {

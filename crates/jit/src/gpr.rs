@@ -5,7 +5,7 @@ use crate::input::Input;
 use crate::scalar::Scalar;
 use crate::x86::{Alu, Asm, Cond, Gpr, Mem, Rm};
 use wavemill_sem::record::operation::{long, word};
-use wavemill_sem::record::{Node, Operator, Type, Value};
+use wavemill_sem::record::{Node, Operator, Program, Type, Value};
 use wavemill_wave::layout;
 
 /// What a run needs is not there: registers, or an instruction for one of its operations.
@@ -41,13 +41,16 @@ struct Emitter<'a> {
     pinned: u16,
 }
 
-/// Writes the code of a run.
-pub fn emit(asm: &mut Asm, run: &Scalar) -> Result<(), Unable> {
-    let nodes = &run.program.nodes;
+/// Computes values, and leaves the emitter ready to hand them out.
+fn computed<'a>(
+    asm: &'a mut Asm,
+    program: &'a Program,
+    outputs: impl Iterator<Item = Value>,
+) -> Result<Emitter<'a>, Unable> {
+    let nodes = &program.nodes;
     let mut last = vec![0; nodes.len()];
     let mut used = vec![false; nodes.len()];
-    let outputs = run.words.iter().chain(&run.pairs).map(|o| o.1).chain(run.scc);
-    for v in outputs.clone() {
+    for v in outputs {
         used[v.0 as usize] = true;
         last[v.0 as usize] = NEVER;
     }
@@ -66,6 +69,29 @@ pub fn emit(asm: &mut Asm, run: &Scalar) -> Result<(), Unable> {
         e.pinned = 0;
         e.node(Value(i as u32), node)?;
     }
+    Ok(e)
+}
+
+/// Writes code that computes values, and hands each to `take` in a register that it must leave as it is.
+pub fn compute(
+    asm: &mut Asm,
+    program: &Program,
+    outputs: &[Value],
+    mut take: impl FnMut(&mut Asm, usize, Gpr),
+) -> Result<(), Unable> {
+    let mut e = computed(asm, program, outputs.iter().copied())?;
+    for (i, &v) in outputs.iter().enumerate() {
+        let r = e.output(v)?;
+        take(e.asm, i, r);
+    }
+    Ok(())
+}
+
+/// Writes the code of a run.
+pub fn emit(asm: &mut Asm, run: &Scalar) -> Result<(), Unable> {
+    let outputs = run.words.iter().chain(&run.pairs).map(|o| o.1).chain(run.scc);
+    let mut e = computed(asm, &run.program, outputs.clone())?;
+    let nodes = &run.program.nodes;
     // What goes from register to register is read before anything is written.
     for v in outputs.filter(|v| matches!(nodes[v.0 as usize], Node::Input(..))) {
         let r = e.output(v)?;
@@ -116,6 +142,11 @@ impl Emitter<'_> {
                     (Node::Input(n, ty), _) => match Input::of(n) {
                         Input::Sgpr(code) => self.asm.alu(Alu::Mov, ty == Type::Long, r, Rm::Mem(sgpr(code))),
                         Input::Scc => self.asm.two_byte(None, 0xb6, false, r, Rm::Mem(SCC)),
+                        // Where lanes follow each other, the first one's.
+                        Input::Vgpr(n) => {
+                            let at = Mem::At(fixed::VGPRS, n as i32 * layout::VGPR_BYTES as i32);
+                            self.asm.alu(Alu::Mov, false, r, Rm::Mem(at));
+                        }
                         _ => return Err(Unable),
                     },
                     _ => return Err(Unable),
@@ -386,6 +417,14 @@ impl Emitter<'_> {
                 let d = self.fresh(v)?;
                 let op = if op == word::count_ones { 0xb8 } else { 0xbd };
                 self.asm.two_byte(Some(0xf3), op, false, d, Rm::Reg(a as u8));
+                Ok(())
+            }
+            // The upper halves of words are zeros.
+            word::mul_wide_u => {
+                let (a, b) = (self.get(a)?, self.get(b)?);
+                let d = self.fresh(v)?;
+                self.asm.alu(Alu::Mov, true, d, Rm::Reg(a as u8));
+                self.asm.two_byte(None, 0xaf, true, d, Rm::Reg(b as u8));
                 Ok(())
             }
             _ => Err(Unable),

@@ -1,13 +1,14 @@
 //! The JIT: an engine that compiles blocks of code when they first run.
 //!
 //! Runs of instructions that work lane by lane become [`strip`]s: programs of `sem`'s operations, recorded from the meanings
-//! that every engine uses, with registers as values. [`lower`] makes AVX-512 instructions of them, [`allocate`] gives values
-//! registers, [`x86`] writes bytes. A strip runs whole for sixteen lanes, then for the next sixteen: its registers stay in
+//! that every engine uses, with registers as values. [`lower`] makes AVX-512 or AVX2 instructions of them ([`host`]), [`allocate`] gives values
+//! registers, [`x86`] writes bytes. A strip runs whole for sixteen or eight lanes, then for the next: its registers stay in
 //! the host's. Runs of scalar instructions are recorded likewise ([`scalar`](mod@scalar)) and become instructions on general
 //! registers ([`gpr`]). [`block`] strings both together, with branches, and calls of the interpreter for everything else.
 //!
 //! `strip` and `scalar` know nothing of the host.
 
+mod affine;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod allocate;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
@@ -18,9 +19,13 @@ mod block;
 mod engine;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod gpr;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod host;
 mod input;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod lower;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod opcodes;
 mod scalar;
 mod strip;
 #[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
@@ -37,7 +42,7 @@ pub use strip::{Setting, Strip, strip};
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 mod elsewhere {
     use wavemill_isa::Target;
-    use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Wave};
+    use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Simd, Wave};
 
     /// On this host there is none.
     pub struct Jit(Interp);
@@ -46,6 +51,21 @@ mod elsewhere {
         /// None: this host has no code that the JIT could write.
         pub fn new(_: Target) -> Option<Jit> {
             None
+        }
+
+        /// None, as above.
+        pub fn with_simd(_: Target, _: Simd) -> Option<Jit> {
+            None
+        }
+
+        /// None, as above.
+        pub fn all(_: Target) -> Vec<Jit> {
+            Vec::new()
+        }
+
+        /// What its code would be made of.
+        pub fn simd(&self) -> Simd {
+            Simd::detect()
         }
 
         /// None, as above.

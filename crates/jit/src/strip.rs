@@ -12,11 +12,15 @@ use crate::scalar;
 use memory::Access;
 use wavemill_isa::{Level, regs};
 use wavemill_sem::apply::{Apply, Context, L, M};
+use wavemill_sem::buffer::Buffer;
 use wavemill_sem::inst::{Inst, Run};
+use wavemill_sem::lanemove::LaneMove;
 use wavemill_sem::lanes::{Long, Mask, Word};
 use wavemill_sem::operand::Src;
 use wavemill_sem::record::{LongValue, MaskValue, Program, Value, WordValue, record, recorded};
+use wavemill_sem::scalar::S32;
 use wavemill_sem::{Mode, compare};
+use wavemill_wave::Wave;
 
 /// A strip.
 #[derive(Clone, Debug)]
@@ -31,6 +35,8 @@ pub struct Strip {
     pub active: Vec<(u32, Value)>,
     /// Its loads, and at most one store.
     pub accesses: Vec<Access>,
+    /// All lanes load before any stores: it stores to what it may have loaded from.
+    pub ahead: bool,
     /// It waits for accesses: what was stored before it is in memory before it loads.
     pub waits: bool,
     /// Scalar instructions among its own that come behind it: nothing of it looks at what they write, or writes what they
@@ -55,6 +61,24 @@ pub struct Setting {
     pub mode: Mode,
     /// The generation.
     pub level: Level,
+    /// Scalar registers with which the resource of a buffer seems to begin that is more than a piece of memory, as bits. It
+    /// need not be so when code runs: that costs time only.
+    pub swizzled: u128,
+}
+
+impl Setting {
+    /// What a wave is about to run a block with.
+    pub fn of(wave: &Wave, mode: u32) -> Setting {
+        let level = wave.level();
+        let swizzled = (0..104).filter(|&code| {
+            let word = |n: u32| S32(wave.sgpr(code + n));
+            let buffer = Buffer::new([word(0), word(1), word(2), word(3)], level, false);
+            // Private memory of compilers has both; numbers that are no resource hardly ever do.
+            buffer.swizzle.0 && buffer.add_tid.0
+        });
+        let swizzled = swizzled.fold(0, |all, code| all | 1 << code);
+        Setting { mode: Mode::new(mode, level), level, swizzled }
+    }
 }
 
 /// Whether a strip may have an instruction at all.
@@ -65,7 +89,9 @@ pub fn suits(inst: &Inst) -> bool {
 /// Whether it is a vector instruction that strips have. Lanes that DPP moves, and what only a running wave knows, are not for
 /// strips.
 fn lanewise(inst: &Inst) -> bool {
-    matches!(inst.run, Run::Valu(_) | Run::Compare(_))
+    let moves = matches!(inst.run, Run::LaneMove(LaneMove::Swap | LaneMove::Accumulator))
+        && matches!(inst.src[0], Src::Vgpr(_));
+    (moves || matches!(inst.run, Run::Valu(_) | Run::Compare(_)))
         && inst.modifiers.dpp.is_none()
         && inst.src.iter().all(|s| !matches!(s, Src::Special(_)))
         && pair_is_whole(inst.carry)
@@ -80,7 +106,7 @@ fn pair_is_whole(code: u8) -> bool {
 /// Records the longest strip that starts with the first of these instructions. With `full`, all lanes are active at its
 /// start.
 pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
-    let (program, (vgprs, masks, active, accesses, waits, (scalars, len))) = record(|| {
+    let (program, (vgprs, masks, active, (accesses, ahead), waits, (scalars, len))) = record(|| {
         let mut r = Recorder::new(full);
         let (mut len, mut waits, mut scalars) = (0, false, Vec::new());
         for (at, inst) in insts.iter().enumerate() {
@@ -95,7 +121,7 @@ pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
                     continue;
                 }
                 _ if lanewise(inst) => r.may_follow(inst) && r.instruction(inst, setting),
-                _ => memory::suits(inst) && r.access_may_follow(inst) && r.access(inst, at),
+                _ => memory::suits(inst) && r.access_may_follow(inst, setting) && r.access(inst, at),
             };
             if !done {
                 break;
@@ -106,9 +132,9 @@ pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
         r.settle();
         let vgprs = r.written.iter().map(|&n| (n, r.vgprs[n as usize].map_or(Value(0), |v| v.0))).collect();
         let masks = r.masks.iter().map(|&(code, m)| (code, m.0)).collect();
-        (vgprs, masks, r.active, r.accesses, waits, (scalars, len))
+        (vgprs, masks, r.active, (r.accesses, r.ahead), waits, (scalars, len))
     });
-    (len > 0).then_some(Strip { program, vgprs, masks, active, accesses, waits, scalars, len })
+    (len > 0).then_some(Strip { program, vgprs, masks, active, accesses, ahead, waits, scalars, len })
 }
 
 /// A strip under construction.
@@ -131,6 +157,8 @@ struct Recorder {
     accesses: Vec<Access>,
     /// One of them stores.
     stored: bool,
+    /// To what others load from.
+    ahead: bool,
     /// Vector registers that depend on what the strip has loaded.
     loaded: Vec<u16>,
     /// The same of masks.
@@ -166,6 +194,7 @@ impl Recorder {
             active: vec![(0, exec.0)],
             accesses: Vec::new(),
             stored: false,
+            ahead: false,
             loaded: Vec::new(),
             loaded_masks: Vec::new(),
             exec_loaded: false,
@@ -255,8 +284,24 @@ impl Recorder {
         }
     }
 
+    /// Records that a register becomes another, or that two change places.
+    fn moves(&mut self, what: LaneMove, inst: &Inst, from: u16) {
+        let (a, b) = (self.vgpr(inst.dst), self.vgpr(from));
+        let depends = self.depends_on_loads(inst) || self.loaded.contains(&inst.dst);
+        self.write(inst.dst, b);
+        self.note_loaded(inst.dst, depends);
+        if what == LaneMove::Swap {
+            self.write(from, a);
+            self.note_loaded(from, depends);
+        }
+    }
+
     /// Records an instruction; false if it has no meaning for lanes.
     fn instruction(&mut self, inst: &Inst, setting: &Setting) -> bool {
+        if let (Run::LaneMove(what), Src::Vgpr(from)) = (inst.run, inst.src[0]) {
+            self.moves(what, inst, from);
+            return true;
+        }
         let src = [0, 1, 2].map(|i| {
             let long = inst.is_long(i);
             let zero = WordValue::splat(0);

@@ -1,5 +1,5 @@
 //! Encoding of the x86-64 instructions that compiled code consists of (Intel's manual, volume 2, chapter 2): EVEX for vectors
-//! of 512 bits, VEX for masks, and a few on general registers. It knows nothing of waves.
+//! of 512 bits, VEX for those of 256 and for masks, and a few on general registers. It knows nothing of waves.
 
 /// The opcode of a vector instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,6 +15,9 @@ pub struct Ins {
     /// Bytes of what a memory operand may be broadcast from; 0 if it may not.
     pub elem: u8,
 }
+
+/// An [`Ins::elem`] of instructions whose operands are registers.
+pub const REGISTERS_ONLY: u8 = 255;
 
 /// An instruction whose memory operand may be a broadcast element: of 8 bytes with W, else of 4.
 pub const fn ins(map: u8, pp: u8, w: u8, op: u8) -> Ins {
@@ -295,6 +298,17 @@ impl Asm {
         self.by_index(0xa0, reg, base, index, 1, mask);
     }
 
+    /// A gather of dwords into eight lanes, VEX: those whose first bit the mask, a vector, has, which becomes zero.
+    pub fn gather_eight(&mut self, reg: u8, base: Gpr, index: u8, scale: u8, mask: u8) {
+        self.byte(0xc4);
+        self.byte((!reg >> 3 & 1) << 7 | (!index >> 3 & 1) << 6 | (!(base as u8) >> 3 & 1) << 5 | 2);
+        self.byte((!mask & 15) << 3 | 5);
+        self.byte(0x90);
+        self.byte(0x44 | (reg & 7) << 3);
+        self.byte((scale.trailing_zeros() as u8) << 6 | (index & 7) << 3 | (base as u8 & 7));
+        self.byte(0);
+    }
+
     fn by_index(&mut self, op: u8, reg: u8, base: Gpr, index: u8, scale: u8, mask: u8) {
         self.byte(0x62);
         self.byte(
@@ -325,7 +339,7 @@ impl Asm {
         self.modrm(reg, Rm::Reg(to as u8), 1, 0);
     }
 
-    /// A VEX instruction: masks, and BMI's shifts.
+    /// A VEX instruction: vectors of 256 bits, masks, and BMI's shifts.
     pub fn vex(
         &mut self,
         (map, pp, w, l): (u8, u8, u8, u8),
@@ -531,6 +545,23 @@ impl Asm {
         self.byte(0);
     }
 
+    /// `mem |= number`, through RAX, for a number that [`Asm::patch`] fills in.
+    pub fn patched_or(&mut self, mem: Mem) -> usize {
+        // REX.W, MOV RAX with eight bytes.
+        self.code.extend([0x48, 0xb8]);
+        let at = self.code.len();
+        self.code.extend([0; 8]);
+        self.rex(true, Gpr::Rax as u8, Rm::Mem(mem));
+        self.byte(0x09);
+        self.modrm(Gpr::Rax as u8, Rm::Mem(mem), 1, 0);
+        at
+    }
+
+    /// Fills in a number.
+    pub fn patch(&mut self, at: usize, number: u64) {
+        self.code[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    }
+
     /// A number into a register.
     pub fn mov_imm(&mut self, reg: Gpr, n: u64) {
         let wide = n > u32::MAX as u64;
@@ -576,6 +607,13 @@ impl Asm {
         self.rex(false, 0, Rm::Reg(reg as u8));
         self.byte(0xff);
         self.modrm(4, Rm::Reg(reg as u8), 1, 0);
+    }
+
+    /// PREFETCHT0 or PREFETCHW: a line of memory that will be read, or written. Never faults.
+    pub fn prefetch(&mut self, written: bool, mem: Mem) {
+        let op = if written { 0x0d } else { 0x18 };
+        // The register's field is part of the opcode.
+        self.two_byte(None, op, false, Gpr::Rcx, Rm::Mem(mem));
     }
 
     /// VZEROUPPER.

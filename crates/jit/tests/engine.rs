@@ -57,9 +57,9 @@ fn run(engine: &dyn Engine, forgets: bool, lanes: u64, dwords: usize) -> (Vec<Ev
 
 #[test]
 fn waves_that_forget_their_registers_store_what_others_do() {
-    let engines: Vec<Box<dyn Engine>> = Jit::new(target())
-        .map(|jit| Box::new(jit) as Box<dyn Engine>)
+    let engines: Vec<Box<dyn Engine>> = Jit::all(target())
         .into_iter()
+        .map(|jit| Box::new(jit) as Box<dyn Engine>)
         .chain([Box::new(Interp::new(target())) as Box<dyn Engine>])
         .collect();
     for engine in &engines {
@@ -77,7 +77,7 @@ fn waves_that_forget_their_registers_store_what_others_do() {
 /// The first wave faults before it stores anything, at its load; the second does not run.
 #[test]
 fn faults_of_waves_that_forget_come_first() {
-    for engine in Jit::new(target()).iter() {
+    for engine in &Jit::all(target()) {
         let (events, buffer) = run(engine, true, !0, 40);
         let [Event::Fault(fault)] = &events[..] else { panic!("{events:?}") };
         assert_eq!((fault.lanes, fault.kind), (!0 << 40, FaultKind::Read { bytes: 4 }));
@@ -85,9 +85,52 @@ fn faults_of_waves_that_forget_come_first() {
     }
 }
 
+/// Whatever a wave has done to itself, in code or in the interpreter: when it starts again, nothing of it is left.
+#[test]
+fn a_wave_that_starts_again_is_like_a_new_one() {
+    let interpreted =
+        "v_readfirstlane_b32 s7, v5\n s_incperflevel 3\n s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 0x5a";
+    let shape = Shape { vgprs: 80, agprs: 4 };
+    for engine in &Jit::all(target()) {
+        for more in ["", interpreted] {
+            let code = assemble(&format!(
+                "s_mov_b64 exec, 0x70f0\n v_mov_b32 v5, 7\n v_mov_b32 v70, v0\n v_cmp_lt_u32 vcc, v70, v5\n \
+                 s_mov_b32 s9, 3\n s_cmp_eq_u32 s9, s9\n {more}\n s_cbranch_scc0 1f\n v_mov_b32 v6, 1\n \
+                 s_branch 1f\n 1: s_endpgm\n"
+            ));
+            let memory = Memory::new();
+            // SAFETY: the code lives as long as the memory.
+            unsafe {
+                memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own")
+            };
+            let mut prototype = Wave::prototype(&target(), shape);
+            prototype.pc = code.as_ptr() as u64;
+            prototype.forgets = true;
+            prototype.set_sgpr(4, 44);
+            let mut wave = Wave::new(&target(), shape);
+            for _ in 0..3 {
+                wave.restart(&prototype);
+                for r in 0..84 {
+                    assert_eq!(wave.vgpr(r), Some(&[0; 64]), "v{r}");
+                }
+                for code in 0..128 {
+                    assert_eq!(wave.sgpr(code), prototype.sgpr(code), "scalar register {code}");
+                }
+                let seen =
+                    |w: &Wave| (w.pc, w.mode, w.status, w.trapsts, w.scc, w.counters.total(), w.perf_levels);
+                assert_eq!(seen(&wave), seen(&prototype));
+                wave.vgpr_mut(0).into_iter().for_each(|v| *v = [9; 64]);
+                assert_eq!(engine.run(&mut wave, &GroupShared::new(0), &memory, u64::MAX), Event::End);
+                assert_eq!(wave.vgpr(70).map(|v| (v[4], v[0])), Some((9, 0)));
+            }
+            engine.invalidate(code.as_ptr() as u64, code.len() as u64);
+        }
+    }
+}
+
 #[test]
 fn code_is_counted_and_given_back() {
-    for jit in Jit::new(target()).iter() {
+    for jit in &Jit::all(target()) {
         let before = jit.code_stats().expect("it compiles");
         let code = assemble(IN_PLACE);
         let mut buffer = vec![0u32; 64];
@@ -113,7 +156,7 @@ fn code_is_counted_and_given_back() {
 /// A child shares its parent's code, and must neither change nor trust it.
 #[test]
 fn a_forked_child_runs_in_the_interpreter() {
-    for jit in Jit::new(target()).iter() {
+    for jit in &Jit::all(target()) {
         assert_eq!(run(jit, false, !0, 64).0, [Event::End, Event::End]);
         // SAFETY: the child runs waves of its own, and ends without a look at the test's other threads.
         let child = unsafe { libc::fork() };

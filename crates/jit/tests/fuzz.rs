@@ -133,16 +133,19 @@ fn random_code_leaves_the_same() {
     loop {
         for cpu in PROCESSORS {
             let target = target(cpu);
-            let Some(jit) = Jit::new(target) else { return };
+            let jits = Jit::all(target);
             let (interp, decoder) = (Interp::new(target), Decoder::new(target));
             for _ in 0..100 {
                 let code = program(&mut random, target, &decoder);
                 for _ in 0..3 {
                     let seed = random.next();
                     let want = run(cpu, &interp, &code, &mut buffer, seed);
-                    let got = run(cpu, &jit, &code, &mut buffer, seed);
-                    assert!(want == got, "{}", difference(cpu, seed, &code, &want, &got));
-                    runs += 1;
+                    for jit in &jits {
+                        let got = run(cpu, jit, &code, &mut buffer, seed);
+                        let made_of = jit.simd().name();
+                        assert!(want == got, "{made_of}: {}", difference(cpu, seed, &code, &want, &got));
+                        runs += 1;
+                    }
                 }
             }
         }
@@ -217,6 +220,43 @@ fn offsets(random: &mut Random, bytes: u32) -> [u32; 64] {
     })
 }
 
+/// v[28:29] and s20, s21 are what [`index_arithmetic`] makes addresses of: numbers that count up, or nearly, in one of the ways
+/// that work-items are counted, perhaps beyond 32 bits; and bits to keep.
+fn indices(random: &mut Random, wave: &mut Wave) {
+    let first = match random.next() % 6 {
+        0 => random.next() as u32 % 512,
+        1 => 64 * (random.next() as u32 % 8),
+        2 => 0u32.wrapping_sub(random.next() as u32 % 80),
+        3 => (1 << 30) + random.next() as u32 % 256,
+        4 => (1 << 31) - random.next() as u32 % 80,
+        _ => 0,
+    };
+    let step = [1, 1, 1, 0, 2, 4][random.next() as usize % 6];
+    let odd = if random.one_in(8) { random.next() as usize % 64 } else { 64 };
+    let at = |lane: usize| first.wrapping_add(step * lane as u32).wrapping_add((lane == odd).into());
+    wave.vgpr_mut(28).into_iter().for_each(|v| *v = std::array::from_fn(at));
+    let high = if random.one_in(8) { random.next() as u32 & 1 } else { 0 };
+    wave.vgpr_mut(29).into_iter().for_each(|v| *v = [high; 64]);
+    wave.set_sgpr(20, [0x3ff, !0, 0x7f, 0x1c0, 63, 127, 0xffff_ff00][random.next() as usize % 7]);
+    wave.set_sgpr(21, if random.one_in(3) { 0u32.wrapping_sub(first) } else { random.next() as u32 % 64 });
+}
+
+/// How compilers make offsets (v1) and addresses (v[2:3]) of indices.
+fn index_arithmetic(random: &mut Random, gfx9: bool) -> String {
+    let (add, addc) = if gfx9 { ("v_add_co_u32", "v_addc_co_u32") } else { ("v_add_u32", "v_addc_u32") };
+    let base = format!("{add} v2, vcc, s2, v2\nv_mov_b32 v30, s3\n{addc} v3, vcc, v30, v3, vcc");
+    match random.next() % 8 {
+        0 => format!("v_lshlrev_b64 v[2:3], {}, v[28:29]\n{base}", random.next() % 4),
+        1 => format!("v_lshlrev_b32 v2, 2, v28\nv_mov_b32 v3, 0\n{base}"),
+        2 => format!("v_mad_u64_u32 v[2:3], vcc, v28, {}, s[2:3]", [4, 8, 16][random.next() as usize % 3]),
+        3 => "v_and_b32 v28, s20, v28".to_owned(),
+        4 => "v_and_b32 v28, 0x3ff, v28".to_owned(),
+        5 => format!("{add} v28, vcc, s21, v28"),
+        6 => format!("v_lshlrev_b32 v1, {}, v28", random.next() % 4),
+        _ => format!("{add} v2, vcc, {}, v2\n{addc} v3, vcc, 0, v3, vcc", 4 * (random.next() % 16)),
+    }
+}
+
 /// v0 and v1 have offsets, v[2:3] addresses, s[2:3] the buffer's address or one below; the rest is as it was.
 fn addresses(random: &mut Random, wave: &mut Wave, buffer: u64) {
     let bytes = 4096;
@@ -228,6 +268,7 @@ fn addresses(random: &mut Random, wave: &mut Wave, buffer: u64) {
     wave.vgpr_mut(2).into_iter().for_each(|v| *v = all.map(|a| a as u32));
     wave.vgpr_mut(3).into_iter().for_each(|v| *v = all.map(|a| (a >> 32) as u32));
     wave.set_sgpr64(2, buffer.wrapping_sub(if random.one_in(3) { random.next() % 64 } else { 0 }));
+    indices(random, wave);
     wave.set_sgpr(124, if random.one_in(4) { 100 } else { u32::MAX });
     if random.one_in(2) {
         wave.set_exec([!0, 0xffff, 1 << 40, 0x5555_ffff_0000_8001, !0 >> 3][random.next() as usize % 5]);
@@ -252,7 +293,7 @@ fn accesses(random: &mut Random, gfx9: bool) -> String {
             1 => format!("v{first}"),
             n => format!("v[{first}:{}]", first + n - 1),
         };
-        let line = match random.next() % 12 {
+        let line = match random.next() % 15 {
             0..3 => {
                 let name = pick(
                     random,
@@ -303,6 +344,7 @@ fn accesses(random: &mut Random, gfx9: bool) -> String {
                 format!("ds_write_{name} v0, {} offset:{}", tuple(d, dwords(name)), random.next() % 32)
             }
             8 => "s_waitcnt vmcnt(0) lgkmcnt(0)".to_owned(),
+            12..15 => index_arithmetic(random, gfx9),
             9 => format!("v_xor_b32 v{d}, v{}, v{}", d + 1, 4 + random.next() % 24),
             10 => match random.next() % 4 {
                 0 => format!("v_cmp_lt_u32 vcc, v{d}, v{}", 4 + random.next() % 24),
@@ -336,7 +378,7 @@ fn random_accesses_leave_the_same() {
     let (mut runs, mut ended) = (0u64, 0u64);
     loop {
         for cpu in ["gfx90a", "gfx900", "gfx803"] {
-            let Some(jit) = Jit::new(target(cpu)) else { return };
+            let jits = Jit::all(target(cpu));
             let interp = Interp::new(target(cpu));
             for _ in 0..150 {
                 let text = accesses(&mut random, cpu != "gfx803");
@@ -350,8 +392,15 @@ fn random_accesses_leave_the_same() {
                 for _ in 0..6 {
                     let seed = random.next() & !7;
                     let want = run_with(cpu, &interp, &code, &mut buffer, seed, addresses);
-                    let got = run_with(cpu, &jit, &code, &mut buffer, seed, addresses);
-                    assert!(want == got, "{text}{}", difference(cpu, seed, &code, &want, &got));
+                    for jit in &jits {
+                        let got = run_with(cpu, jit, &code, &mut buffer, seed, addresses);
+                        let made_of = jit.simd().name();
+                        assert!(
+                            want == got,
+                            "{made_of}: {text}{}",
+                            difference(cpu, seed, &code, &want, &got)
+                        );
+                    }
                     runs += 1;
                     ended += u64::from(want.event == Event::End);
                 }

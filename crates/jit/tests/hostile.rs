@@ -103,9 +103,9 @@ fn places(start: u64, bytes: u64) -> Vec<u64> {
 
 #[test]
 fn lanes_stay_in_their_allocation() {
-    let engines: Vec<Box<dyn Engine>> = Jit::new(target())
-        .map(|jit| Box::new(jit) as Box<dyn Engine>)
+    let engines: Vec<Box<dyn Engine>> = Jit::all(target())
         .into_iter()
+        .map(|jit| Box::new(jit) as Box<dyn Engine>)
         .chain([Box::new(Interp::new(target())) as Box<dyn Engine>])
         .collect();
     for (suffix, load, bytes) in [

@@ -190,7 +190,7 @@ impl Bench {
         change(&mut target);
         let interp = |simd| Box::new(Interp::with_simd(target, simd)) as Box<dyn Engine>;
         let mut engines: Vec<_> = Simd::available().into_iter().map(interp).collect();
-        engines.extend(Jit::new(target).map(|jit| Box::new(jit) as Box<dyn Engine>));
+        engines.extend(Jit::all(target).into_iter().map(|jit| Box::new(jit) as Box<dyn Engine>));
         engines.push(Box::new(Plain::new(target)));
         Bench { target, engines, disassembler: Disassembler::new(target) }
     }

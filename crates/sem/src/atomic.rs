@@ -1,6 +1,10 @@
 //! Read-modify-write operations on memory and LDS: the new value from the old one (manual 12.6, 12.12, 9.5).
 
+use crate::fp::{double, single};
+use crate::half::{self, HalfMode};
+use crate::lanes::{Long, Word, w};
 use crate::mode::{FloatMode, Mode};
+use crate::packed;
 use crate::soft::{self, F16, F32, F64, Format, Round};
 use wavemill_isa::Level;
 
@@ -82,7 +86,69 @@ fn add(format: Format, a: u64, b: u64) -> u64 {
     }
 }
 
+/// [`Atomic::apply`] on lanes.
+macro_rules! of_lanes {
+    ($(#[$doc:meta])* $name:ident, $lanes:ident, $float:ident, $format:ident, $sign:expr, $v:ident, $packed:expr) => {
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name<$v: $lanes>(self, old: $v, data: $v, second: $v, unit: Unit<'_>) -> $v {
+            let m = self.denormals($format, unit);
+            match self {
+                Atomic::Swap => data,
+                Atomic::CmpSwap => $v::select(old.eq(second), data, old),
+                Atomic::Add => old + data,
+                Atomic::Sub => old - data,
+                Atomic::Rsub => data - old,
+                Atomic::MinI => $v::select(data.lt_i(old), data, old),
+                Atomic::MaxI => $v::select(old.lt_i(data), data, old),
+                Atomic::MinU => $v::select(data.lt_u(old), data, old),
+                Atomic::MaxU => $v::select(old.lt_u(data), data, old),
+                Atomic::And => old & data,
+                Atomic::Or => old | data,
+                Atomic::Xor => old ^ data,
+                Atomic::Inc => $v::select(old.lt_u(data), old + $v::splat(1), $v::splat(0)),
+                Atomic::Dec => {
+                    $v::select(old.eq($v::splat(0)) | data.lt_u(old), data, old - $v::splat(1))
+                }
+                Atomic::MaskOr => old & !data | second,
+                Atomic::Wrap => $v::select(old.lt_u(data), old + second, old - data),
+                Atomic::PkAddF16 => $packed(old, data),
+                Atomic::AddF => $float::add(old, data, FloatMode { round: Round::Nearest, ..m }),
+                Atomic::CmpSwapF => {
+                    let equal = $float::input(old, m).feq($float::input(second, m));
+                    $v::select(equal, $float::input(data, m), old)
+                }
+                Atomic::MinF | Atomic::MaxF => {
+                    let (a, b) = ($float::input(old, m), $float::input(data, m));
+                    // Order as sign and magnitude, -0 below +0.
+                    let (ka, kb) = (a ^ a.sar(w($sign)).shr(w(1)), b ^ b.sar(w($sign)).shr(w(1)));
+                    let better = if self == Atomic::MinF { kb.lt_i(ka) } else { ka.lt_i(kb) };
+                    let r = $v::select(better, data, old);
+                    $v::rarely(a.funord(b), r, move || {
+                        let r = $v::select($float::is_nan(b), old, r);
+                        let r = $v::select($float::is_nan(a), data, r);
+                        let r = $v::select($float::is_snan(b), $float::quiet(b), r);
+                        $v::select($float::is_snan(a), $float::quiet(a), r)
+                    })
+                }
+            }
+        }
+    };
+}
+
 impl Atomic {
+    of_lanes! {
+        /// [`Self::apply`] for lanes of 32 bits.
+        words, Word, single, F32, 31, W, |old: W, data: W| {
+            let m = HalfMode { float: FloatMode::IEEE, ovfl: false };
+            packed::pk!(old, data => half::add(old, data, m))
+        }
+    }
+    of_lanes! {
+        /// [`Self::apply`] for lanes of 64 bits.
+        longs, Long, double, F64, 63, L, |old: L, _data: L| old
+    }
+
     /// Whether it calculates with or compares floats.
     pub const fn is_float(self) -> bool {
         use Atomic::{AddF, CmpSwapF, MaxF, MinF, PkAddF16};

@@ -34,17 +34,20 @@ pub fn f32_u32<W: Word>(a: W, m: FloatMode) -> W {
 /// V_CVT_RPI_I32_F32: floor(a + ½), computed exactly.
 #[inline(always)]
 pub fn rpi<W: Word>(a: W) -> W {
-    floor(a, a.f2d().fadd(d(0.5)))
+    // The fraction is exact, or near one. More than what comes before a half is half or more; of infinities it is a NaN.
+    let floor = a.ffloor();
+    let up = w::<W>(0x3eff_ffff).flt(a.fsub(floor));
+    saturated(a, floor.f2i() + W::select(up, w(1), w(0)))
 }
 /// V_CVT_FLR_I32_F32: floor(a).
 #[inline(always)]
 pub fn flr<W: Word>(a: W) -> W {
-    floor(a, a.f2d())
+    saturated(a, a.ffloor().f2i())
 }
 /// Unlike V_CVT_I32_F32 these saturate a NaN by its sign (CLRX's notes on GCN; measured on gfx1201).
 #[inline(always)]
-fn floor<W: Word>(a: W, x: W::Long) -> W {
-    W::select(single::is_nan(a), a.sar(w(31)) ^ w(0x7fff_ffff), x.ffloor().d2i())
+fn saturated<W: Word>(a: W, r: W) -> W {
+    W::rarely(single::is_nan(a), r, move || a.sar(w(31)) ^ w(0x7fff_ffff))
 }
 /// V_CVT_OFF_F32_I4: a signed 4-bit number of sixteenths.
 #[inline(always)]

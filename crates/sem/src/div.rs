@@ -6,8 +6,14 @@ use crate::lanes::{Long, Word, d, w};
 use crate::mode::FloatMode;
 use crate::soft::{F32, F64, Format, Round};
 
+/// Whether a number is one of those from `first` to before `end`.
+#[inline(always)]
+fn is_between<W: Word>(n: W, first: u32, end: u32) -> W::Mask {
+    (n - w(first)).lt_u(w(end - first))
+}
+
 macro_rules! helpers {
-    ($(#[$doc:meta])* $name:ident, $base:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $lower:expr, $by:expr, $apart:expr, $tiny:expr) => {
+    ($(#[$doc:meta])* $name:ident, $base:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $field:expr, $by:expr, $apart:expr, $tiny:expr, $below:expr) => {
         $(#[$doc])*
         mod $name {
             use super::*;
@@ -23,7 +29,7 @@ macro_rules! helpers {
             /// The exponent field.
             #[inline(always)]
             pub fn exponent<V: $trait>(a: V) -> $int {
-                $lower((a & V::splat(INF)).shr(w(F.fraction)))
+                $field(a)
             }
             /// Two to a power.
             #[inline(always)]
@@ -35,11 +41,26 @@ macro_rules! helpers {
             /// V_DIV_FMAS must scale back. Where both 1/d and n/d are denormal the manual scales the denominator up,
             /// which overflows; scaling it down is what makes the quotient right.
             #[inline(always)]
-            pub fn scale<V: $trait>(s0: V, d: V, n: V, tiny_quotient: V::Mask) -> (V, V::Mask) {
+            pub fn scale<V: $trait>(s0: V, d: V, n: V) -> (V, V::Mask) {
+                let (ed, en) = (exponent(d), exponent(n));
+                // Both far from the ends of the range, and not too far from each other: as nearly all are.
+                let least = 3 - F.bias();
+                let near = (en - ed - w(least as u32)).lt_u(w(($apart - least) as u32));
+                let rare = !(is_between::<$int>(ed, $tiny + 1, TOP - 2) & is_between::<$int>(en, $tiny + 1, TOP - 2) & near);
+                let r = V::rarely(rare, s0, move || scale_any(s0, d, n).0);
+                let flag = <$int>::rarely(rare, w(0), move || {
+                    <$int>::select(scale_any(s0, d, n).1, w(1), w(0))
+                });
+                (r, !flag.eq(w(0)))
+            }
+            /// The same of any numbers.
+            #[inline(always)]
+            fn scale_any<V: $trait>(s0: V, d: V, n: V) -> (V, V::Mask) {
+                let tiny_quotient = $below(n, d);
                 let (ad, an, zero) = ($base::abs(d), $base::abs(n), V::splat(0));
                 let (ed, en) = (exponent(d), exponent(n));
                 let invalid = an.eq(zero) | ad.eq(zero);
-                let apart = w::<$int>($apart - 1).lt_i(en - ed);
+                let apart = w::<$int>($apart as u32 - 1).lt_i(en - ed);
                 let denormal = ed.eq(w(0));
                 // 1/d is denormal when d exceeds two to the bias minus one.
                 let large = V::splat(((TOP - 2) as $bits) << F.fraction);
@@ -62,6 +83,16 @@ macro_rules! helpers {
             #[inline(always)]
             pub fn fixup<V: $trait>(q: V, d: V, n: V, m: FloatMode) -> V {
                 let (q, d, n) = ($base::input(q, m), $base::input(d, m), $base::input(n, m));
+                let (eq, ed, en) = (exponent(q), exponent(d), exponent(n));
+                let low = (en - ed).lt_i(w((-F.bias() - F.fraction as i32) as u32));
+                let normal = is_between::<$int>(ed, 1, TOP) & is_between::<$int>(en, 1, TOP);
+                let rare = !normal | eq.eq(w(TOP)) | low;
+                let r = $base::output(((d ^ n) & V::splat(SIGN)) | (q & V::splat(!SIGN)), m);
+                V::rarely(rare, r, move || fixup_any(q, d, n, m))
+            }
+            /// The same of any numbers.
+            #[inline(always)]
+            fn fixup_any<V: $trait>(q: V, d: V, n: V, m: FloatMode) -> V {
                 let sign = (d ^ n) & V::splat(SIGN);
                 let (ad, an) = (d & V::splat(!SIGN), n & V::splat(!SIGN));
                 let (inf, zero) = (V::splat(INF), V::splat(0));
@@ -104,35 +135,41 @@ macro_rules! helpers {
 }
 helpers!(
     /// f32.
-    of_single, single, Word, u32, F32, V, std::convert::identity, 64, 96, 23
+    of_single, single, Word, u32, F32, V, |a: V| a.shr(w(23)) & w(0xff), 64, 96, 23, below_f32
 );
 helpers!(
     /// f64.
-    of_double, double, Long, u64, F64, V::Word, Long::lo, 128, 768, 53
+    of_double, double, Long, u64, F64, V::Word, |a: V| a.hi().shr(w(20)) & w(0x7ff), 128, 768, 53, below_f64
 );
 
+/// |n| < least · |d|, where least is the least normal number; not for an infinite d.
+#[inline(always)]
+fn below_f32<W: Word>(n: W, d: W) -> W::Mask {
+    let (x, y) = (single::abs(n), single::abs(d));
+    // Exact in f64.
+    let limit = y.f2d().fmul(crate::lanes::d(f32::MIN_POSITIVE as f64));
+    x.f2d().flt(limit) & y.flt(w(F32.infinity() as u32))
+}
+/// The same in f64. The quotient itself counts, not what it would be rounded to: n - least · d < 0.
+#[inline(always)]
+fn below_f64<L: Long>(n: L, d: L) -> L::Mask {
+    let (x, y) = (double::abs(n), double::abs(d));
+    let inf = L::splat(F64.infinity());
+    let below = crate::lanes::d::<L>(-f64::MIN_POSITIVE).ffma(y, x).lt_i(L::splat(0));
+    below & !inf.lt_u(x) & y.lt_u(inf)
+}
 /// V_DIV_SCALE_F32.
 #[inline(always)]
 pub fn scale_f32<W: Word>(s0: W, d: W, n: W, m: FloatMode) -> (W, W::Mask) {
     let (s0, d, n) = (single::input(s0, m), single::input(d, m), single::input(n, m));
-    let (x, y) = (single::abs(n), single::abs(d));
-    // |n| < least · |d|, exact in f64, where least is the least normal number; not for an infinite d.
-    let limit = y.f2d().fmul(crate::lanes::d(f32::MIN_POSITIVE as f64));
-    let tiny = x.f2d().flt(limit) & y.flt(w(F32.infinity() as u32));
-    let (r, flag) = of_single::scale(s0, d, n, tiny);
+    let (r, flag) = of_single::scale(s0, d, n);
     (single::output(r, m), flag)
 }
 /// V_DIV_SCALE_F64.
 #[inline(always)]
 pub fn scale_f64<L: Long>(s0: L, d: L, n: L, m: FloatMode) -> (L, L::Mask) {
     let (s0, d, n) = (double::input(s0, m), double::input(d, m), double::input(n, m));
-    let (x, y) = (double::abs(n), double::abs(d));
-    // The quotient itself counts, not what it would be rounded to: n - least · d < 0, where least is the least normal
-    // number.
-    let inf = L::splat(F64.infinity());
-    let below = crate::lanes::d::<L>(-f64::MIN_POSITIVE).ffma(y, x).lt_i(L::splat(0));
-    let tiny = below & !inf.lt_u(x) & y.lt_u(inf);
-    let (r, flag) = of_double::scale(s0, d, n, tiny);
+    let (r, flag) = of_double::scale(s0, d, n);
     (double::output(r, m), flag)
 }
 

@@ -26,7 +26,7 @@ impl Predicate {
 }
 
 macro_rules! float {
-    ($(#[$doc:meta])* $name:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $raise:expr, $lower:expr) => {
+    ($(#[$doc:meta])* $name:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $raise:expr, $lower:expr, $field:expr, $raised:expr) => {
         $(#[$doc])*
         pub mod $name {
             use super::*;
@@ -65,8 +65,7 @@ macro_rules! float {
             /// Denormals become zeros of their sign.
             #[inline(always)]
             pub fn flush<V: $trait>(a: V) -> V {
-                let tiny = (a & V::splat(INF)).eq(V::splat(0));
-                V::select(tiny, a & V::splat(SIGN), a)
+                a.flush(a, V::splat(INF))
             }
             /// Inputs as the mode wants them.
             #[inline(always)]
@@ -81,12 +80,15 @@ macro_rules! float {
             /// Replaces whatever NaN the host made of these operands by ours.
             #[inline(always)]
             pub(crate) fn settle<V: $trait>(r: V, a: V, b: V, c: V) -> V {
-                V::rarely(is_nan(r), r, move || {
-                    let ours = V::splat(F.default_nan() as $bits);
-                    let ours = V::select(is_nan(c), quiet(c), ours);
-                    let ours = V::select(is_nan(b), quiet(b), ours);
-                    V::select(is_nan(a), quiet(a), ours)
-                })
+                V::rarely(is_nan(r), r, move || nan_of(a, b, c))
+            }
+            /// The NaN that comes of these operands.
+            #[inline(always)]
+            fn nan_of<V: $trait>(a: V, b: V, c: V) -> V {
+                let ours = V::splat(F.default_nan() as $bits);
+                let ours = V::select(is_nan(c), quiet(c), ours);
+                let ours = V::select(is_nan(b), quiet(b), ours);
+                V::select(is_nan(a), quiet(a), ours)
             }
 
             /// a + b.
@@ -129,10 +131,39 @@ macro_rules! float {
                 };
                 output(settle(r, a, b, c), m)
             }
-            /// a · b + c, rounded after each step.
+            /// a · b + c, rounded after each step, without denormals.
             #[inline(always)]
             pub fn mad<V: $trait>(a: V, b: V, c: V, m: FloatMode) -> V {
-                add(mul(a, b, m), c, m)
+                let (a, b) = (flush(a), flush(b));
+                accumulate(a, b, product(a, b, m.round), c, m)
+            }
+            /// The same with the product of [`mul_legacy`].
+            #[inline(always)]
+            pub fn mad_legacy<V: $trait>(a: V, b: V, c: V, m: FloatMode) -> V {
+                let (a, b, zero) = (flush(a), flush(b), V::splat(0));
+                let p = V::select(a.feq(zero) | b.feq(zero), zero, product(a, b, m.round));
+                accumulate(a, b, p, c, m)
+            }
+            #[inline(always)]
+            fn product<V: $trait>(a: V, b: V, round: Round) -> V {
+                match round {
+                    Round::Nearest => a.fmul(b),
+                    round => V::apart(move || a.fmul_round(b, round)),
+                }
+            }
+            /// The sum of a product, of which NaN comes out what it would of both steps, and a number. Without denormals.
+            #[inline(always)]
+            fn accumulate<V: $trait>(a: V, b: V, p: V, c: V, m: FloatMode) -> V {
+                let (q, c) = (flush(p), flush(c));
+                let r = match m.round {
+                    Round::Nearest => q.fadd(c),
+                    round => V::apart(move || q.fadd_round(c, round)),
+                };
+                // The product's NaN is the sum's, too: one look is enough.
+                flush(V::rarely(is_nan(r), r, move || {
+                    let p = V::select(is_nan(p), nan_of(a, b, b), p);
+                    nan_of(p, c, c)
+                }))
             }
             /// a · b, but +0 when either is a zero (the legacy multiplies).
             #[inline(always)]
@@ -146,16 +177,13 @@ macro_rules! float {
             #[inline(always)]
             pub fn min<V: $trait>(a: V, b: V, m: FloatMode, ieee: bool) -> V {
                 let (a, b) = (input(a, m), input(b, m));
-                // Equal numbers differ at most in the zero's sign: -0 is the lesser.
-                let r = V::select(a.flt(b), a, V::select(a.feq(b), a | b, b));
-                output(min_max_nan(r, a, b, ieee), m)
+                output(min_max_nan(a.fmin(b), a, b, ieee), m)
             }
             /// V_MAX (manual 12.7).
             #[inline(always)]
             pub fn max<V: $trait>(a: V, b: V, m: FloatMode, ieee: bool) -> V {
                 let (a, b) = (input(a, m), input(b, m));
-                let r = V::select(b.flt(a), a, V::select(a.feq(b), a & b, b));
-                output(min_max_nan(r, a, b, ieee), m)
+                output(min_max_nan(a.fmax(b), a, b, ieee), m)
             }
             /// A number beats a NaN; with IEEE a signalling NaN beats all.
             #[inline(always)]
@@ -186,21 +214,40 @@ macro_rules! float {
                 let (a, b, c) = (input(a, m), input(b, m), input(c, m));
                 // A flushed maximum would not be found among the operands.
                 let k = FloatMode { flush_in: false, flush_out: false, ..m };
-                let top = max3(a, b, c, k, ieee);
-                let r = V::select(
-                    top.feq(a),
-                    max(b, c, k, ieee),
-                    V::select(top.feq(b), max(a, c, k, ieee), max(a, b, k, ieee)),
-                );
+                let (less, more) = (a.fmin(b), a.fmax(b));
+                let r = less.fmax(more.fmin(c));
+                // Zeros of either sign are the same where they are greatest.
+                let zero = more.fmax(c).feq(V::splat(0));
                 let nan = a.funord(b) | is_nan(c);
-                output(V::rarely(nan, r, move || min3(a, b, c, k, ieee)), m)
+                let r = V::rarely(zero | nan, r, move || {
+                    let top = max3(a, b, c, k, ieee);
+                    let r = V::select(
+                        top.feq(a),
+                        max(b, c, k, ieee),
+                        V::select(top.feq(b), max(a, c, k, ieee), max(a, b, k, ieee)),
+                    );
+                    V::select(nan, min3(a, b, c, k, ieee), r)
+                });
+                output(r, m)
             }
 
             /// Comparison by predicate.
             #[inline(always)]
             pub fn compare<V: $trait>(a: V, b: V, p: Predicate, m: FloatMode) -> V::Mask {
                 let (a, b) = (input(a, m), input(b, m));
-                p.of(a.flt(b), a.feq(b), a.funord(b))
+                // The second eight are the opposites of the first, the other way round.
+                let (p, flip) = if p.0 < 8 { (p.0, Mask::zeros()) } else { (15 - p.0, Mask::ones()) };
+                let r = match p {
+                    0 => Mask::zeros(),
+                    1 => a.flt(b),
+                    2 => a.feq(b),
+                    3 => a.flt(b) | a.feq(b),
+                    4 => b.flt(a),
+                    5 => a.flt(b) | b.flt(a),
+                    6 => b.flt(a) | a.feq(b),
+                    _ => !a.funord(b),
+                };
+                r ^ flip
             }
 
             /// CLAMP: to 0..1, NaN to 0 with DX10_CLAMP (manual 3.5).
@@ -245,6 +292,16 @@ macro_rules! float {
                 let by = Int::<V>::select(denormal, w(F.bias() as u32 + F.fraction), w(F.bias() as u32));
                 ((a & V::splat(!INF)) | V::splat(F.one() as $bits), field - by)
             }
+            /// The exponent's field.
+            #[inline(always)]
+            fn field<V: $trait>(a: V) -> Int<V> {
+                $field(a)
+            }
+            /// Whether an exponent's field is that of numbers that are neither zero nor denormal nor infinite.
+            #[inline(always)]
+            fn is_normal<V: $trait>(field: Int<V>) -> V::Mask {
+                (field - w(1)).lt_u(w((INF >> F.fraction) as u32 - 1))
+            }
             /// Zero, infinity or NaN.
             #[inline(always)]
             fn has_no_exponent<V: $trait>(a: V) -> V::Mask {
@@ -276,20 +333,30 @@ macro_rules! float {
             /// V_LDEXP: a · 2ⁿ.
             #[inline(always)]
             pub fn ldexp<V: $trait>(a: V, n: Int<V>, m: FloatMode) -> V {
-                output(scale(input(a, m), n, m.round), m)
+                let a = input(a, m);
+                let e = field(a);
+                // From a normal number to another it is one sum.
+                let quick = is_normal::<V>(e) & is_normal::<V>(e + n);
+                V::rarely(!quick, $raised(a, n), move || output(scale(a, n, m.round), m))
             }
             /// V_FREXP_EXP: the exponent that brings the number into ½..1; 0 for zero, infinity and NaN.
             #[inline(always)]
             pub fn frexp_exp<V: $trait>(a: V, m: FloatMode) -> Int<V> {
                 let a = input(a, m);
-                Int::<V>::select(has_no_exponent(a), w(0), split(a).1 + w(1))
+                let e = field(a);
+                Int::<V>::rarely(!is_normal::<V>(e), e - w(F.bias() as u32 - 1), move || {
+                    Int::<V>::select(has_no_exponent(a), w(0), split(a).1 + w(1))
+                })
             }
             /// V_FREXP_MANT: the number brought into ½..1.
             #[inline(always)]
             pub fn frexp_mant<V: $trait>(a: V, m: FloatMode) -> V {
                 let a = input(a, m);
-                let r = split(a).0 - V::splat(1 << F.fraction);
-                V::select(has_no_exponent(a), V::select(is_nan(a), quiet(a), a), r)
+                let half = V::splat(F.one() as $bits - (1 << F.fraction));
+                V::rarely(!is_normal::<V>(field(a)), (a & V::splat(!INF)) | half, move || {
+                    let r = split(a).0 - V::splat(1 << F.fraction);
+                    V::select(has_no_exponent(a), V::select(is_nan(a), quiet(a), a), r)
+                })
             }
             /// V_CMP_CLASS: whether the number is of one of the classes in `set` (manual 12.9, V_CMP_CLASS_F32).
             #[inline(always)]
@@ -313,11 +380,13 @@ macro_rules! float {
 
 float!(
     /// Single precision.
-    single, Word, u32, soft::F32, V, std::convert::identity, std::convert::identity
+    single, Word, u32, soft::F32, V, std::convert::identity, std::convert::identity,
+    |a: V| a.shr(w(23)) & w(0xff), |a: V, n: V| a + n.shl(w(23))
 );
 float!(
     /// Double precision.
-    double, Long, u64, soft::F64, <V as Long>::Word, Word::zext, Long::lo
+    double, Long, u64, soft::F64, <V as Long>::Word, Word::zext, Long::lo,
+    |a: V| a.hi().shr(w(20)) & w(0x7ff), |a: V, n: V::Word| V::join(a.lo(), a.hi() + n.shl(w(20)))
 );
 
 /// f32 helpers without a double-precision twin.

@@ -6,7 +6,7 @@
 
 use crate::fp::Predicate;
 use crate::fp::single;
-use crate::lanes::{Long, Word, w};
+use crate::lanes::{Mask, Word, w};
 use crate::mode::{FloatMode, Mode};
 use crate::soft::{F16, Round};
 
@@ -83,9 +83,10 @@ fn overflow<W: Word>(r: W, exact_inf: W::Mask, m: HalfMode) -> W {
 fn is_inf<W: Word>(a: W) -> W::Mask {
     (a & w(0x7fff)).eq(w(0x7c00))
 }
+/// Replaces whatever NaN `r` is, the f16 of `wide`, by ours.
 #[inline(always)]
-fn settle<W: Word>(r: W, a: W, b: W, c: W) -> W {
-    W::rarely(is_nan(r), r, move || {
+fn settle<W: Word>(r: W, wide: W, a: W, b: W, c: W) -> W {
+    W::rarely(wide.funord(wide), r, move || {
         let ours = W::select(is_nan(c), quiet(c), w(NAN));
         let ours = W::select(is_nan(b), quiet(b), ours);
         W::select(is_nan(a), quiet(a), ours)
@@ -99,19 +100,16 @@ fn narrow<W: Word>(a: W, round: Round) -> W {
         round => a.f2h_round(round),
     }
 }
-/// The result `r` of a function of `a`, with its NaN, FP16_OVFL and the mode's denormals; `exact` has lanes whose
-/// infinity is the function's own.
+/// The result `r` of a function of `a`, an f32 to be rounded to nearest, with its NaN, FP16_OVFL and the mode's denormals;
+/// `exact` has lanes whose infinity is the function's own.
 #[inline(always)]
 pub(crate) fn finish<W: Word>(a: W, r: W, exact: W::Mask, m: HalfMode) -> W {
-    output(overflow(settle(r, a, a, a), exact, m), m)
+    output(overflow(settle(r.f2h(), r, a, a, a), exact, m), m)
 }
-/// f64 to f16, to nearest.
+/// The same of a result that is no NaN, and of no infinity.
 #[inline(always)]
-pub(crate) fn from_f64<L: Long>(a: L) -> L::Word {
-    // Rounded to odd in as many bits as an f32 has; what is too small for that is nothing to an f16.
-    let lost = L::splat((1 << 29) - 1);
-    let odd = L::select((a & lost).eq(L::splat(0)), a, (a & !lost) | L::splat(1 << 29));
-    odd.d2f().f2h()
+pub(crate) fn finish_finite<W: Word>(r: W, m: HalfMode) -> W {
+    output(overflow(r.f2h(), Mask::zeros(), m), m)
 }
 /// a · b + c of widened f16, to be rounded to f16.
 #[inline(always)]
@@ -124,15 +122,21 @@ fn fused<W: Word>(a: W, b: W, c: W, round: Round) -> W {
     }
 }
 
+/// a + b of widened f16, to be rounded to f16.
+#[inline(always)]
+fn sum<W: Word>(a: W, b: W, round: Round) -> W {
+    match round {
+        Round::Nearest => a.fadd(b),
+        round => fused(a, w(0x3f80_0000), b, round),
+    }
+}
+
 /// a + b.
 #[inline(always)]
 pub fn add<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
-    let r = match m.float.round {
-        Round::Nearest => a.h2f().fadd(b.h2f()).f2h(),
-        round => narrow(fused(a.h2f(), w(0x3f80_0000), b.h2f(), round), round),
-    };
-    output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
+    let r = sum(a.h2f(), b.h2f(), m.float.round);
+    output(overflow(settle(narrow(r, m.float.round), r, a, b, b), is_inf(a) | is_inf(b), m), m)
 }
 /// a - b.
 #[inline(always)]
@@ -148,21 +152,64 @@ pub fn subrev<W: Word>(a: W, b: W, m: HalfMode) -> W {
 #[inline(always)]
 pub fn mul<W: Word>(a: W, b: W, m: HalfMode) -> W {
     let (a, b) = (input(a, m), input(b, m));
-    let r = narrow(a.h2f().fmul(b.h2f()), m.float.round);
-    output(overflow(settle(r, a, b, b), is_inf(a) | is_inf(b), m), m)
+    let r = a.h2f().fmul(b.h2f());
+    output(overflow(settle(narrow(r, m.float.round), r, a, b, b), is_inf(a) | is_inf(b), m), m)
 }
 /// a · b + c, rounded once.
 #[inline(always)]
 pub fn fma<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
     let (a, b, c) = (input(a, m), input(b, m), input(c, m));
-    let r = narrow(fused(a.h2f(), b.h2f(), c.h2f(), m.float.round), m.float.round);
-    output(overflow(settle(r, a, b, c), is_inf(a) | is_inf(b) | is_inf(c), m), m)
+    let r = fused(a.h2f(), b.h2f(), c.h2f(), m.float.round);
+    output(overflow(settle(narrow(r, m.float.round), r, a, b, c), is_inf(a) | is_inf(b) | is_inf(c), m), m)
 }
 /// a · b + c, rounded twice, without denormals (manual 12.11, V_MAD_F16).
 #[inline(always)]
 pub fn mad<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
-    let m = m.flushing();
-    add(mul(a, b, m), c, m)
+    let (x, y, z) = (widened(a), widened(b), widened(c));
+    let (a, b, c) = (low(a), low(b), low(c));
+    let exact = x.fmul(y);
+    let p = exact.fhalf(m.float.round);
+    let p = match m.ovfl {
+        true => {
+            let inf = single::abs(p).eq(w(0x7f80_0000)) & !(is_inf(a) | is_inf(b));
+            W::select(inf, (p & w(1 << 31)) | w(65504f32.to_bits()), p)
+        }
+        false => p,
+    };
+    let q = W::select(rounds_to_denormal(exact, p, m.float.round), p & w(1 << 31), p);
+    let s = sum(q, z, m.float.round);
+    let r = narrow(s, m.float.round);
+    let r = W::rarely(s.funord(s), r, move || {
+        // The product's NaN is the sum's, too: what it would be comes before the other operand.
+        let ours = W::select(is_nan(c), quiet(c), w(NAN));
+        let ours = W::select(p.funord(p), w(NAN), ours);
+        let ours = W::select(is_nan(b), quiet(b), ours);
+        W::select(is_nan(a), quiet(a), ours)
+    });
+    let r = overflow(r, is_inf(c) | single::abs(q).eq(w(0x7f80_0000)), m);
+    match m.float.round {
+        Round::Nearest => W::select(rounds_to_denormal(s, s, Round::Nearest), r & w(0x8000), r),
+        _ => flush(r),
+    }
+}
+/// Whether an f32 number becomes an f16 denormal, or zero: `r`, as f32. To nearest, the number itself tells, and sooner.
+#[inline(always)]
+fn rounds_to_denormal<W: Word>(a: W, r: W, round: Round) -> W::Mask {
+    match round {
+        // Half a unit below the least f16 that is no denormal; that is the even one.
+        Round::Nearest => single::abs(a).lt_u(w(0x387f_e000)),
+        _ => single::abs(r).lt_u(w(0x3880_0000)),
+    }
+}
+/// An f16, denormals being zeros, as f32.
+#[inline(always)]
+pub(crate) fn widened<W: Word>(a: W) -> W {
+    a.h2f().flush(a, w(0x7c00))
+}
+/// Whether nothing is to be done about results but to round them to nearest.
+#[inline(always)]
+pub(crate) fn is_plain(m: HalfMode) -> bool {
+    m.float == FloatMode::IEEE && !m.ovfl
 }
 /// V_MIN_F16.
 #[inline(always)]
@@ -174,19 +221,12 @@ pub fn min<W: Word>(a: W, b: W, m: HalfMode, ieee: bool) -> W {
 pub fn max<W: Word>(a: W, b: W, m: HalfMode, ieee: bool) -> W {
     pick(a, b, m, ieee, true)
 }
-/// A number whose signed order is the floats' order, -0 below +0.
-#[inline(always)]
-fn order<W: Word>(a: W) -> W {
-    let s = a.shl(w(16)).sar(w(16));
-    // Negative numbers: flip the magnitude.
-    s ^ (s.sar(w(31)) & w(0x7fff))
-}
 #[inline(always)]
 fn pick<W: Word>(a: W, b: W, m: HalfMode, ieee: bool, greater: bool) -> W {
     let (a, b) = (input(a, m), input(b, m));
-    let less = order(a).lt_i(order(b));
-    let r = if greater { W::select(less, b, a) } else { W::select(less, a, b) };
-    let r = W::rarely(is_nan(a) | is_nan(b), r, move || {
+    let (x, y) = (a.h2f(), b.h2f());
+    let r = if greater { x.fmax(y) } else { x.fmin(y) }.f2h();
+    let r = W::rarely(x.funord(y), r, move || {
         let r = W::select(is_nan(b), a, r);
         let r = W::select(is_nan(a), b, r);
         if !ieee {
@@ -200,12 +240,18 @@ fn pick<W: Word>(a: W, b: W, m: HalfMode, ieee: bool, greater: bool) -> W {
 /// Least of three.
 #[inline(always)]
 pub fn min3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
-    min(min(a, b, m, ieee), c, m, ieee)
+    let (x, y, z) = (input(a, m).h2f(), input(b, m).h2f(), input(c, m).h2f());
+    W::rarely(x.funord(y) | z.funord(z), output(x.fmin(y).fmin(z).f2h(), m), move || {
+        min(min(a, b, m, ieee), c, m, ieee)
+    })
 }
 /// Greatest of three.
 #[inline(always)]
 pub fn max3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
-    max(max(a, b, m, ieee), c, m, ieee)
+    let (x, y, z) = (input(a, m).h2f(), input(b, m).h2f(), input(c, m).h2f());
+    W::rarely(x.funord(y) | z.funord(z), output(x.fmax(y).fmax(z).f2h(), m), move || {
+        max(max(a, b, m, ieee), c, m, ieee)
+    })
 }
 /// Equal bits, or zeros of either sign.
 #[inline(always)]
@@ -218,23 +264,24 @@ pub fn med3<W: Word>(a: W, b: W, c: W, m: HalfMode, ieee: bool) -> W {
     let (a, b, c) = (input(a, m), input(b, m), input(c, m));
     // A flushed maximum would not be found among the operands.
     let k = HalfMode { float: FloatMode { flush_in: false, flush_out: false, ..m.float }, ..m };
-    let top = max3(a, b, c, k, ieee);
-    let r = W::select(
-        same(top, a),
-        max(b, c, k, ieee),
-        W::select(same(top, b), max(a, c, k, ieee), max(a, b, k, ieee)),
-    );
-    let nan = is_nan(a) | is_nan(b) | is_nan(c);
-    output(W::rarely(nan, r, move || min3(a, b, c, k, ieee)), m)
+    let (x, y, z) = (a.h2f(), b.h2f(), c.h2f());
+    let (less, more) = (x.fmin(y), x.fmax(y));
+    let r = less.fmax(more.fmin(z)).f2h();
+    // Zeros of either sign are the same where they are greatest.
+    let zero = more.fmax(z).feq(w(0));
+    let nan = x.funord(y) | z.funord(z);
+    let r = W::rarely(zero | nan, r, move || {
+        let top = max3(a, b, c, k, ieee);
+        let others = W::select(same(top, b), max(a, c, k, ieee), max(a, b, k, ieee));
+        let r = W::select(same(top, a), max(b, c, k, ieee), others);
+        W::select(nan, min3(a, b, c, k, ieee), r)
+    });
+    output(r, m)
 }
 /// Comparison by predicate.
 #[inline(always)]
 pub fn compare<W: Word>(a: W, b: W, p: Predicate, m: HalfMode) -> W::Mask {
-    let (a, b) = (input(a, m), input(b, m));
-    let unordered = is_nan(a) | is_nan(b);
-    let eq = (a.eq(b) | ((a | b) & w(0x7fff)).eq(w(0))) & !unordered;
-    let lt = order(a).lt_i(order(b)) & !eq & !unordered;
-    p.of(lt, eq, unordered)
+    single::compare(input(a, m).h2f(), input(b, m).h2f(), p, FloatMode::IEEE)
 }
 /// CLAMP to 0..1.
 #[inline(always)]
@@ -260,7 +307,7 @@ pub fn omod<W: Word>(a: W, omod: u8, m: HalfMode) -> W {
 /// An integer that a function of f32 made of `a`, an [`input`], rounded back to f16, which is exact.
 #[inline(always)]
 fn rounded_back<W: Word>(a: W, r: W, m: HalfMode) -> W {
-    output(settle(r.f2h(), a, a, a), m)
+    output(settle(r.f2h(), r, a, a, a), m)
 }
 /// V_TRUNC_F16.
 #[inline(always)]
@@ -279,6 +326,15 @@ pub fn floor<W: Word>(a: W, m: HalfMode) -> W {
 pub fn ceil<W: Word>(a: W, m: HalfMode) -> W {
     let a = input(a, m);
     rounded_back(a, single::neg(single::neg(a.h2f()).ffloor()), m)
+}
+/// V_FRACT_F16: the distance to the integer below, less than one.
+#[inline(always)]
+pub fn fract<W: Word>(a: W, m: HalfMode) -> W {
+    let a = input(a, m);
+    let x = a.h2f();
+    let r = sum(x, single::neg(x.ffloor()), m.float.round);
+    let r = output(settle(narrow(r, m.float.round), r, a, a, a), m);
+    W::select(r.eq(w(0x3c00)), w(0x3bff), r)
 }
 /// V_RNDNE_F16.
 #[inline(always)]
@@ -324,8 +380,8 @@ pub fn ldexp<W: Word>(a: W, n: W, m: HalfMode) -> W {
     let a = input(a, m);
     // Any exponent beyond this over- or underflows; f32's range holds what is left, and the product is exact.
     let n = n.shl(w(16)).sar(w(16)).max_i(w(-64i32 as u32)).min_i(w(64));
-    let r = narrow(a.h2f().fmul((n + w(127)).shl(w(23))), m.float.round);
-    output(overflow(settle(r, a, a, a), is_inf(a), m), m)
+    let r = a.h2f().fmul((n + w(127)).shl(w(23)));
+    output(overflow(settle(narrow(r, m.float.round), r, a, a, a), is_inf(a), m), m)
 }
 /// V_FREXP_EXP_I16_F16.
 #[inline(always)]

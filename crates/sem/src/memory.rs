@@ -2,6 +2,8 @@
 //! scratch instructions have in common; where they move it is in [`crate::address`], how in [`crate::transfer`].
 
 use crate::atomic::Atomic;
+use crate::lanes::{Word, w};
+use crate::scalar::S32;
 use wavemill_isa::Op;
 
 /// How a loaded number fills its register.
@@ -31,19 +33,28 @@ impl Extend {
     /// The register after loading `value` of `bytes` (1 or 2, or 4 for whole dwords).
     #[inline]
     pub fn apply(self, value: u32, bytes: u8, old: u32) -> u32 {
-        let extended = |signed: bool| match (signed, bytes) {
+        let extended = match (self.signed(), bytes) {
             (true, 1) => value as i8 as i32 as u32,
             (true, 2) => value as i16 as i32 as u32,
             _ => value,
         };
-        match self {
-            Extend::Zero => value,
-            Extend::Sign => extended(true),
-            Extend::Half { high, signed, keep } => {
-                let (at, rest) = if high { (16, 0xffff) } else { (0, 0xffff_0000) };
-                (extended(signed) & 0xffff) << at | if keep { old & rest } else { 0 }
-            }
-        }
+        self.placed(S32(extended), || S32(old)).0
+    }
+
+    /// Whether the number is extended with its sign.
+    pub const fn signed(self) -> bool {
+        matches!(self, Extend::Sign | Extend::Half { signed: true, .. })
+    }
+
+    /// The register after loading what has been extended to 32 bits, from what it was.
+    #[inline(always)]
+    pub fn placed<W: Word>(self, extended: W, old: impl FnOnce() -> W) -> W {
+        let Extend::Half { high, keep, .. } = self else { return extended };
+        let (value, rest) = match high {
+            true => (extended.shl(w(16)), 0xffff),
+            false => (extended & w(0xffff), 0xffff_0000),
+        };
+        if keep { value | old() & w(rest) } else { value }
     }
 }
 

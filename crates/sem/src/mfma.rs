@@ -22,6 +22,7 @@ pub enum Element {
 
 impl Element {
     /// Bits per element.
+    #[inline]
     pub const fn bits(self) -> u32 {
         match self {
             Element::F32 => 32,
@@ -64,11 +65,13 @@ impl Shape {
     }
 
     /// Consecutive `k` that one lane holds.
+    #[inline]
     pub const fn per_lane(&self) -> u32 {
         self.m * self.k * self.blocks / 64
     }
 
     /// Where A's element (i, k) of a block lies; B's element (k, j) lies at the same place with j for i.
+    #[inline]
     pub const fn a(&self, i: u32, k: u32, block: u32) -> ElementPosition {
         let per = self.per_lane();
         let lane = i + self.m * block + self.m * self.blocks * (k / per);
@@ -77,6 +80,7 @@ impl Shape {
     }
 
     /// Where C's and D's element (i, j) of a block lies; for f64 the first of two registers.
+    #[inline]
     pub const fn d(&self, i: u32, j: u32, block: u32) -> ElementPosition {
         let (register, lane) = match (self.element, self.m) {
             (Element::F64, 16) => (2 * (i / 4), 16 * (i % 4) + j),
@@ -89,6 +93,7 @@ impl Shape {
     }
 
     /// The block of A that a block multiplies: CBSZ makes groups of 2^CBSZ blocks share block ABID of the group.
+    #[inline]
     pub const fn a_block(&self, block: u32, cbsz: u32, abid: u32) -> u32 {
         let group = 1 << cbsz;
         if matches!(self.element, Element::F64) || group > self.blocks {
@@ -98,6 +103,7 @@ impl Shape {
     }
 
     /// The lane B's element comes from: BLGP permutes lane groups.
+    #[inline]
     pub const fn b_lane(&self, lane: u32, blgp: u32) -> u32 {
         if matches!(self.element, Element::F64) {
             return lane;
@@ -113,6 +119,7 @@ impl Shape {
 
     /// How an element of D comes about: the manual (7.1) speaks of fused steps for all floats, silicon takes them for f32
     /// and f64 only. MODE says what f32 does with denormals (manual 7.1).
+    #[inline]
     pub fn sum(&self, mode: &Mode, level: Level) -> Sum {
         match self.element {
             Element::F32 => Sum::Fused(FloatMode { round: soft::Round::Nearest, ..mode.f32 }),
@@ -275,6 +282,7 @@ pub fn plain_f64<D: Long>(a: D, b: D, sum: D) -> D {
 }
 
 /// The shape of an instruction.
+#[inline]
 pub const fn shape(op: Op) -> Option<Shape> {
     use Element::*;
     Some(match op {

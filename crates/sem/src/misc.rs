@@ -64,8 +64,13 @@ fn qsad_pair<W: Word>(first: W, second: W, b: W, c: W, mask: bool, clamp: bool) 
 /// V_MQSAD_U32_U8: four windows, 32-bit sums.
 #[inline(always)]
 pub fn mqsad_u32<L: Long>(a: L, b: L::Word, c: [L::Word; 4], clamp: bool) -> [L::Word; 4] {
-    let sum = |n: usize| int::add_u32(masked(a.shr(w(8 * n as u32)).lo(), b), c[n], clamp);
-    [sum(0), sum(1), sum(2), sum(3)]
+    // (No closure for the four: called more than once, it would be compiled for no host in particular.)
+    [
+        int::add_u32(masked(a.lo(), b), c[0], clamp),
+        int::add_u32(masked(a.shr(w(8)).lo(), b), c[1], clamp),
+        int::add_u32(masked(a.shr(w(16)).lo(), b), c[2], clamp),
+        int::add_u32(masked(a.shr(w(24)).lo(), b), c[3], clamp),
+    ]
 }
 /// V_LERP_U8: byte averages; bit 0 of each byte of `c` rounds up.
 #[inline(always)]

@@ -62,6 +62,12 @@ macro_rules! for_each_operation {
                 fn dot_i16(a: w, b: w) -> w = (a as i16 as i32 * b as i16 as i32)
                     .wrapping_add((a as i32 >> 16) * (b as i32 >> 16)) as u32;
 
+                /// `a`, but a zero of its sign (bit 31) where `t` has none of the bits `e`: what becomes of denormals.
+                fn flush(a: w, t: w, e: w) -> w = if t & e == 0 { a & 1 << 31 } else { a };
+                /// The lesser of two f32, -0 being less than +0; of a NaN and a number, anything.
+                fn fmin(a: w, b: w) -> w = $crate::operations::least32(a, b);
+                /// The greater of two f32; of a NaN and a number, anything.
+                fn fmax(a: w, b: w) -> w = $crate::operations::least32(a ^ 1 << 31, b ^ 1 << 31) ^ 1 << 31;
                 /// f32 sum, to nearest.
                 fn fadd(a: w, b: w) -> w = (f32::from_bits(a) + f32::from_bits(b)).to_bits();
                 /// f32 difference, to nearest.
@@ -105,10 +111,16 @@ macro_rules! for_each_operation {
                 fn f2u(a: w) -> w = f32::from_bits(a) as u32;
                 /// The f16 in the low half as f32; a NaN keeps its payload, and may come back quiet.
                 fn h2f(a: w) -> w = $crate::soft::h2f(a);
+                /// The same of the upper half.
+                fn h2f_high(a: w) -> w = $crate::soft::h2f(a >> 16);
                 /// f32 to f16 in the low half, to nearest, denormals kept; a NaN keeps the top of its payload, quieted.
                 fn f2h(a: w) -> w = $crate::soft::f2h_nearest(a);
-                /// The same in a round mode.
+                /// Two f32 to two f16, the second one in the upper half.
+                fn f2h_pair(a: w, b: w) -> w = $crate::soft::f2h_nearest(a) | $crate::soft::f2h_nearest(b) << 16;
+                /// f32 to f16 in a round mode.
                 fn f2h_round(a: w; round: Round) -> w = $crate::soft::f2h(a, round);
+                /// f32 rounded to f16 and widened again.
+                fn fhalf(a: w; round: Round) -> w = $crate::soft::h2f($crate::soft::f2h(a, round));
                 /// f32 to f64; a NaN keeps its payload, quieted.
                 fn f2d(a: w) -> l = $crate::operations::f2d(a);
                 /// Signed integer to f64.
@@ -134,6 +146,12 @@ macro_rules! for_each_operation {
                 /// Arithmetic shift right by `b` modulo 64.
                 fn sar(a: l, b: w) -> l = (a as i64 >> (b & 63)) as u64;
 
+                /// As for words; the sign is bit 63.
+                fn flush(a: l, t: l, e: l) -> l = if t & e == 0 { a & 1 << 63 } else { a };
+                /// The lesser of two f64, -0 being less than +0; of a NaN and a number, anything.
+                fn fmin(a: l, b: l) -> l = $crate::operations::least64(a, b);
+                /// The greater of two f64; of a NaN and a number, anything.
+                fn fmax(a: l, b: l) -> l = $crate::operations::least64(a ^ 1 << 63, b ^ 1 << 63) ^ 1 << 63;
                 /// f64 sum, to nearest.
                 fn fadd(a: l, b: l) -> l = (f64::from_bits(a) + f64::from_bits(b)).to_bits();
                 /// f64 difference, to nearest.
@@ -223,6 +241,19 @@ pub fn bytes(a: u32, b: u32, s: u32) -> u32 {
 pub fn differences(a: u32, b: u32) -> u32 {
     a.to_le_bytes().iter().zip(b.to_le_bytes()).map(|(&x, y)| x.abs_diff(y) as u32).sum()
 }
+/// Numbers by the order of their bits: negative ones turned round.
+macro_rules! least {
+    ($name:ident, $bits:ty, $int:ty) => {
+        /// See `fmin`.
+        #[inline(always)]
+        pub fn $name(a: $bits, b: $bits) -> $bits {
+            let order = |n: $bits| (n ^ ((n as $int >> (<$bits>::BITS - 1)) as $bits >> 1)) as $int;
+            if order(a) < order(b) { a } else { b }
+        }
+    };
+}
+least!(least32, u32, i32);
+least!(least64, u64, i64);
 /// See `f2d`.
 #[inline(always)]
 pub fn f2d(a: u32) -> u64 {

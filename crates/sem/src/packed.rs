@@ -36,7 +36,51 @@ pub fn clamp_f16<W: Word>(a: W, clamp: bool, dx10: bool) -> W {
 /// V_PK_FMA_F16.
 #[inline(always)]
 pub fn fma_f16<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
-    pk!(a, b, c => half::fma(a, b, c, m))
+    if !half::is_plain(m) {
+        return pk!(a, b, c => half::fma(a, b, c, m));
+    }
+    // The upper half first: where that takes halves apart, the lower one is at hand.
+    let upper = a.h2f_high().ffma_odd(b.h2f_high(), c.h2f_high());
+    let low = a.h2f().ffma_odd(b.h2f(), c.h2f());
+    W::rarely(low.funord(upper), low.f2h_pair(upper), move || pk!(a, b, c => half::fma(a, b, c, m)))
+}
+/// V_PK_ADD_F16.
+#[inline(always)]
+pub fn add_f16<W: Word>(a: W, b: W, m: HalfMode) -> W {
+    if !half::is_plain(m) {
+        return pk!(a, b => half::add(a, b, m));
+    }
+    let (upper, low) = (a.h2f_high().fadd(b.h2f_high()), a.h2f().fadd(b.h2f()));
+    W::rarely(low.funord(upper), low.f2h_pair(upper), move || pk!(a, b => half::add(a, b, m)))
+}
+/// V_PK_MUL_F16.
+#[inline(always)]
+pub fn mul_f16<W: Word>(a: W, b: W, m: HalfMode) -> W {
+    if !half::is_plain(m) {
+        return pk!(a, b => half::mul(a, b, m));
+    }
+    let (upper, low) = (a.h2f_high().fmul(b.h2f_high()), a.h2f().fmul(b.h2f()));
+    W::rarely(low.funord(upper), low.f2h_pair(upper), move || pk!(a, b => half::mul(a, b, m)))
+}
+/// V_PK_MIN_F16.
+#[inline(always)]
+pub fn min_f16<W: Word>(a: W, b: W, m: HalfMode, ieee: bool) -> W {
+    if !half::is_plain(m) {
+        return pk!(a, b => half::min(a, b, m, ieee));
+    }
+    let (z, u, x, y) = (a.h2f_high(), b.h2f_high(), a.h2f(), b.h2f());
+    let nan = x.funord(y) | z.funord(u);
+    W::rarely(nan, x.fmin(y).f2h_pair(z.fmin(u)), move || pk!(a, b => half::min(a, b, m, ieee)))
+}
+/// V_PK_MAX_F16.
+#[inline(always)]
+pub fn max_f16<W: Word>(a: W, b: W, m: HalfMode, ieee: bool) -> W {
+    if !half::is_plain(m) {
+        return pk!(a, b => half::max(a, b, m, ieee));
+    }
+    let (z, u, x, y) = (a.h2f_high(), b.h2f_high(), a.h2f(), b.h2f());
+    let nan = x.funord(y) | z.funord(u);
+    W::rarely(nan, x.fmax(y).f2h_pair(z.fmax(u)), move || pk!(a, b => half::max(a, b, m, ieee)))
 }
 /// V_SAT_PK_U8_I16: each signed half to an unsigned byte.
 #[inline(always)]
@@ -51,13 +95,23 @@ pub fn sat_pk_u8<W: Word>(a: W) -> W {
 pub fn dot2_f32_f16<W: Word>(a: W, b: W, c: W, level: Level) -> W {
     let flush = level == Level::Gfx90a;
     let m = if flush { FloatMode::FLUSH } else { FloatMode::IEEE };
-    let r = single::fma(widened(high(a), flush), widened(high(b), flush), c, m);
-    single::fma(widened(a & w(0xffff), flush), widened(b & w(0xffff), flush), r, m)
+    let r = step(widened_high(a, flush), widened_high(b, flush), single::input(c, m), m);
+    step(widened(a, flush), widened(b, flush), r, m)
 }
-/// An f16 as f32.
+/// A fused step on numbers that are as the mode wants them: widened f16 are no denormals of f32.
+#[inline(always)]
+fn step<W: Word>(a: W, b: W, c: W, m: FloatMode) -> W {
+    single::output(single::settle(a.ffma(b, c), a, b, c), m)
+}
+/// The f16 in the upper half as f32.
+#[inline(always)]
+fn widened_high<W: Word>(a: W, flush: bool) -> W {
+    if flush { a.h2f_high().flush(a, w(0x7c00_0000)) } else { a.h2f_high() }
+}
+/// The f16 in the low half as f32.
 #[inline(always)]
 fn widened<W: Word>(a: W, flush: bool) -> W {
-    if flush { half::flush(a).h2f() } else { a.h2f() }
+    if flush { half::widened(a) } else { a.h2f() }
 }
 
 /// V_DOT2_I32_I16: products of both halves and an accumulator; `clamp` saturates the end result.

@@ -315,6 +315,9 @@ impl Builder {
 
     /// The value of a node: an earlier one, a constant if all its operands are, or a new one.
     fn add(&mut self, node: Node) -> Value {
+        if let Some(value) = self.by_halves(node) {
+            return value;
+        }
         let node = self.simpler(node);
         let node = match node {
             Ok(value) => return value,
@@ -331,8 +334,32 @@ impl Builder {
         value
     }
 
+    /// Bits of longs that were put together of words, word by word: halves that stay as they are cost nothing.
+    fn by_halves(&mut self, node: Node) -> Option<Value> {
+        let Node::Operator(op @ (Operator::And | Operator::Or | Operator::Xor), Type::Long, [a, b]) = node
+        else {
+            return None;
+        };
+        let joined =
+            |v: Value| matches!(self.program.nodes[v.0 as usize], Node::Word(operation::word::join, ..));
+        let constant = |v: Value| self.constant(v).is_some();
+        if !(joined(a) && (joined(b) || constant(b)) || constant(a) && joined(b)) {
+            return None;
+        }
+        let mut halves = |v: Value| match self.program.nodes[v.0 as usize] {
+            Node::Constant(n, _) => {
+                [n & 0xffff_ffff, n >> 32].map(|n| self.add(Node::Constant(n, Type::Word)))
+            }
+            node => [node.operands()[0], node.operands()[1]],
+        };
+        let (a, b) = (halves(a), halves(b));
+        let [low, high] = [0, 1].map(|i| self.add(Node::Operator(op, Type::Word, [a[i], b[i]])));
+        Some(self.add(Node::Word(operation::word::join, [low, high, low], Round::Nearest)))
+    }
+
     /// A value that is the same, or a node.
     fn simpler(&self, node: Node) -> Result<Value, Node> {
+        use operation::{long, word};
         let Some(ty) = node.ty() else { return Err(node) };
         let operands = node.operands();
         if !operands.is_empty() && operands.iter().all(|&v| self.constant(v).is_some()) {
@@ -353,9 +380,54 @@ impl Builder {
                 (Operator::And, Some(n), _) if n == ty.mask() => Ok(b),
                 (Operator::And, _, Some(0)) => Ok(b),
                 (Operator::And, Some(0), _) => Ok(a),
+                (Operator::And, _, Some(n)) if self.bits(a, 4) & !n == 0 => Ok(a),
+                (Operator::And, Some(n), _) if self.bits(b, 4) & !n == 0 => Ok(b),
+                _ => Err(node),
+            },
+            Node::Word(op, [a, b, _], round) => match op {
+                word::shl | word::shr | word::sar if self.constant(b).is_some_and(|n| n & 31 == 0) => Ok(a),
+                // The upper half is not looked at.
+                word::h2f => match self.program.nodes[a.0 as usize] {
+                    Node::Operator(Operator::And, _, [x, n])
+                        if self.constant(n).is_some_and(|n| n & 0xffff == 0xffff) =>
+                    {
+                        Err(Node::Word(op, [x; 3], round))
+                    }
+                    _ => Err(node),
+                },
+                _ => Err(node),
+            },
+            // Words that were put together are taken apart again.
+            Node::Long(op, [a, ..], _) => match (op, self.program.nodes[a.0 as usize]) {
+                (long::lo, Node::Word(word::join, [low, ..], _)) => Ok(low),
+                (long::hi, Node::Word(word::join, [_, high, _], _)) => Ok(high),
+                (long::lo, Node::Word(word::zext | word::sext, [low, ..], _)) => Ok(low),
                 _ => Err(node),
             },
             _ => Err(node),
+        }
+    }
+
+    /// The bits of a word that may be set, as far as a few nodes tell.
+    fn bits(&self, value: Value, depth: u32) -> u64 {
+        use operation::word;
+        let node = self.program.nodes[value.0 as usize];
+        let all = node.ty().map_or(!0, Type::mask);
+        if depth == 0 {
+            return all;
+        }
+        let of = |v: Value| self.bits(v, depth - 1);
+        match node {
+            Node::Constant(n, _) => n,
+            Node::Operator(Operator::And, _, [a, b]) => of(a) & of(b),
+            Node::Operator(Operator::Or | Operator::Xor, _, [a, b]) => of(a) | of(b),
+            Node::Select(_, [_, a, b]) | Node::Merge(_, [_, a, b]) => of(a) | of(b),
+            Node::Word(word::f2h | word::f2h_round, ..) => 0xffff,
+            Node::Word(word::shr, [a, by, _], _) => self.constant(by).map_or(all, |n| of(a) >> (n & 31)),
+            Node::Word(word::shl, [a, by, _], _) => {
+                self.constant(by).map_or(all, |n| of(a) << (n & 31) & all)
+            }
+            _ => all,
         }
     }
 }

@@ -176,11 +176,7 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_ceil_f16 => k.w_w(|a| x.f16(h::ceil(a, m.half()))),
         Op::v_rndne_f16 => k.w_w(|a| x.f16(h::rndne(a, m.half()))),
         Op::v_floor_f16 => k.w_w(|a| x.f16(h::floor(a, m.half()))),
-        Op::v_fract_f16 => k.w_w(|a| {
-            let floor = h::floor(a, m.half());
-            let r = h::sub(a, floor, m.half());
-            x.f16(K::W::select(r.eq(w(0x3c00)), w(0x3bff), r))
-        }),
+        Op::v_fract_f16 => k.w_w(|a| x.f16(h::fract(a, m.half()))),
 
         Op::v_exp_f32 | Op::v_exp_legacy_f32 => k.w_w(|a| x.f32(special::exp_f32(a))),
         Op::v_log_f32 | Op::v_log_legacy_f32 => k.w_w(|a| x.f32(special::log_f32(a))),
@@ -269,9 +265,7 @@ pub fn vop2_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         // DX9 rules: the second operand unless the comparison holds.
         Op::v_min_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(a.flt(b), a, b))),
         Op::v_max_legacy_f32 => k.ww_w(|a, b| x.f32(K::W::select(b.flt(a) | a.feq(b), a, b))),
-        Op::v_mac_legacy_f32 => {
-            k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))
-        }
+        Op::v_mac_legacy_f32 => k.www_w(|a, b, c| x.f32(s::mad_legacy(a, b, c, m.mad32()))),
         Op::v_dot2c_f32_f16 => k.www_w(|a, b, c| x.f32(packed::dot2_f32_f16(a, b, c, x.level))),
         Op::v_pk_fmac_f16 => k.www_w(|a, b, c| packed::fma_f16(a, b, c, m.half())),
         Op::v_ldexp_f32 | Op::v_ldexp_f32_gfx6 => k.ww_w(|a, b| x.f32(s::ldexp(a, b, m.f32))),
@@ -352,9 +346,7 @@ pub fn vop3_float<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
     let (ieee, hm) = (m.ieee, m.half());
     let pick32 = x.min_max(m.f32);
     Some(match op {
-        Op::v_mad_legacy_f32 => {
-            k.www_w(|a, b, c| x.f32(s::add(s::mul_legacy(a, b, m.mad32()), c, m.mad32())))
-        }
+        Op::v_mad_legacy_f32 => k.www_w(|a, b, c| x.f32(s::mad_legacy(a, b, c, m.mad32()))),
         Op::v_cubeid_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_id))),
         Op::v_cubesc_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_sc))),
         Op::v_cubetc_f32 => k.www_w(|a, b, c| x.f32(cube(a, b, c, m.f32, misc::cube_tc))),
@@ -433,10 +425,10 @@ pub fn vop3p<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_pk_max_u16 => k.ww_w(|a, b| pk!(a, b => a.max_u(b))),
         Op::v_pk_min_u16 => k.ww_w(|a, b| pk!(a, b => a.min_u(b))),
         Op::v_pk_fma_f16 => k.www_w(|a, b, c| x.pk16(packed::fma_f16(a, b, c, hm))),
-        Op::v_pk_add_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::add(a, b, hm)))),
-        Op::v_pk_mul_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::mul(a, b, hm)))),
-        Op::v_pk_min_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::min(a, b, hm, ieee)))),
-        Op::v_pk_max_f16 => k.ww_w(|a, b| x.pk16(pk!(a, b => h::max(a, b, hm, ieee)))),
+        Op::v_pk_add_f16 => k.ww_w(|a, b| x.pk16(packed::add_f16(a, b, hm))),
+        Op::v_pk_mul_f16 => k.ww_w(|a, b| x.pk16(packed::mul_f16(a, b, hm))),
+        Op::v_pk_min_f16 => k.ww_w(|a, b| x.pk16(packed::min_f16(a, b, hm, ieee))),
+        Op::v_pk_max_f16 => k.ww_w(|a, b| x.pk16(packed::max_f16(a, b, hm, ieee))),
         Op::v_fma_mix_f32 => k.www_w(|a, b, c| x.pk32(packed::mix(a, b, c, &m, true))),
         Op::v_mad_mix_f32 => k.www_w(|a, b, c| x.pk32(packed::mix(a, b, c, &m, false))),
         Op::v_fma_mixlo_f16 | Op::v_fma_mixhi_f16 => {

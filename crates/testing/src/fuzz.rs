@@ -1,5 +1,6 @@
 //! The fuzz targets without libFuzzer: each runs over its corpus and random mutations of it, in plain `cargo test`.
-//! `WAVEMILL_FUZZ=600` does so for as many seconds, from another start each time.
+//! `WAVEMILL_FUZZ=600` does so for as many seconds, from another start each time, or from the one that
+//! `WAVEMILL_FUZZ_SEED` gives: any text, such as the name of a commit.
 
 use crate::Random;
 use std::path::{Path, PathBuf};
@@ -10,10 +11,15 @@ use std::time::{Duration, Instant};
 pub fn drive(name: &str, corpus: &[PathBuf], scratch: &Path, mut target: impl FnMut(&[u8])) {
     let asked = std::env::var("WAVEMILL_FUZZ").ok().and_then(|s| s.parse().ok());
     let time = Duration::from_secs(asked.unwrap_or(2));
-    let seed = match asked {
-        Some(_) => std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
-        None => 0x9e37_79b9_7f4a_7c15,
+    let start = match (asked, std::env::var("WAVEMILL_FUZZ_SEED")) {
+        (_, Ok(text)) => text,
+        (None, _) => "wavemill".to_owned(),
+        (Some(_), _) => format!("{:?}", std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default()),
     };
+    println!("{name}: WAVEMILL_FUZZ_SEED={start}");
+    // FNV-1a; the generator takes no zero.
+    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    let seed = start.bytes().fold(0xcbf2_9ce4_8422_2325, hash) | 1;
     let seeds: Vec<Vec<u8>> =
         corpus.iter().flat_map(|p| files(p)).filter_map(|p| std::fs::read(p).ok()).collect();
     assert!(!seeds.is_empty(), "the corpus of {name} is empty: {corpus:?}");
@@ -34,7 +40,7 @@ pub fn drive(name: &str, corpus: &[PathBuf], scratch: &Path, mut target: impl Fn
         run(&input);
         count += 1;
     }
-    println!("{name}: {count} inputs in {:?}, seed {seed:#x}", began.elapsed());
+    println!("{name}: {count} inputs in {:?}", began.elapsed());
     let _ = std::fs::remove_file(last);
 }
 

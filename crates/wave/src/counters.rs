@@ -51,11 +51,13 @@ pub struct Counters {
 
 impl Counters {
     /// All instructions.
+    #[inline]
     pub fn total(&self) -> u64 {
         self.class.iter().sum()
     }
 
     /// Adds another set.
+    #[inline]
     pub fn add(&mut self, other: &Counters) {
         for (a, b) in self.class.iter_mut().zip(other.class) {
             *a += b;

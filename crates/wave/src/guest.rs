@@ -91,6 +91,18 @@ pub(crate) unsafe fn write64(p: *mut u8, value: u64) {
     unsafe { AtomicU64::from_ptr(p.cast()).store(value, Ordering::Release) }
 }
 
+/// Replaces eight bytes in memory by others if they are what they were, atomically; false if not.
+///
+/// # Safety
+/// `p` must be readable and writable for eight bytes and aligned to them.
+#[inline]
+pub(crate) unsafe fn exchange(p: *mut u8, was: u64, is: u64) -> bool {
+    debug_assert!(p.addr().is_multiple_of(8));
+    // SAFETY: the caller's promise.
+    let a = unsafe { AtomicU64::from_ptr(p.cast()) };
+    a.compare_exchange(was, is, Ordering::SeqCst, Ordering::SeqCst).is_ok()
+}
+
 /// Replaces a number in memory by a function of it, atomically, and returns the old one.
 ///
 /// # Safety

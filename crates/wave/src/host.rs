@@ -20,7 +20,8 @@ pub unsafe fn copy(from: *const u8, to: *mut u8, len: usize) -> Result<(), Gone>
     unsafe { guarded(|| std::ptr::copy_nonoverlapping(from, to, len)) }
 }
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+// Miri has no signals.
+#[cfg(all(target_os = "linux", target_arch = "x86_64", not(miri)))]
 mod platform {
     use super::Gone;
     use std::any::Any;
@@ -204,7 +205,7 @@ mod platform {
     }
 }
 
-#[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+#[cfg(not(all(target_os = "linux", target_arch = "x86_64", not(miri))))]
 mod platform {
     use super::Gone;
 
@@ -217,7 +218,7 @@ mod platform {
     }
 }
 
-#[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(test, target_os = "linux", target_arch = "x86_64", not(miri)))]
 mod tests {
     use super::*;
 

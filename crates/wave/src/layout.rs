@@ -29,6 +29,9 @@ pub const COUNTERS: usize = offset_of!(Wave, counters);
 pub const ACCESSING: usize = offset_of!(Wave, accessing);
 /// Offset of one byte: 1 when memory was written since S_WAITCNT waited, else 0.
 pub const STORED: usize = offset_of!(Wave, stored);
+/// Offset of a bit for each vector register that may hold something else than zeros, eight bytes; the last bit is for all
+/// registers from there on. Code that writes a register sets its bit, unless the engine has begun with [`Wave::begin_run`].
+pub const TOUCHED: usize = offset_of!(Wave, touched);
 /// Bytes of a vector register.
 pub const VGPR_BYTES: usize = size_of::<Vgpr>();
 /// Registers behind the file.

@@ -10,6 +10,7 @@ use crate::observe::{self, Access, Control, Instruction, Told};
 use crate::underway::UnderWay;
 use crate::watch::Watch;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::gws::Ticket;
 pub use wavemill_sem::hwreg::mode;
@@ -119,6 +120,11 @@ pub struct Wave {
     pub(crate) accessing: u64,
     /// Its stores may not have reached memory: S_WAITCNT waits for them.
     pub(crate) stored: bool,
+    /// Vector registers that may hold something else than zeros, a bit each; the last is for all from there on. All bits: the
+    /// interpreter has run it, and may have changed anything.
+    pub(crate) touched: u64,
+    /// The number of the prototype that it was made like.
+    like: u64,
     pub(crate) vgprs: Vec<Vgpr>,
     pub(crate) shape: Shape,
     pub(crate) level: Level,
@@ -127,16 +133,30 @@ pub struct Wave {
     pub(crate) ticket: Option<(u32, Ticket)>,
 }
 
+/// A number that no prototype has had yet.
+fn next_prototype() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Wave {
     /// A wave of 64 active lanes, all registers zero, at PC 0, in the mode ROCm compilers ask for (denormals kept,
     /// round to nearest, IEEE, DX10_CLAMP). What the kernel descriptor and the dispatch say is set afterwards.
     pub fn new(target: &Target, shape: Shape) -> Wave {
+        let mut wave = Wave::prototype(target, shape);
+        wave.clear_registers(shape);
+        wave
+    }
+
+    /// The same without vector registers, to make others like it ([`Wave::restart`]).
+    pub fn prototype(target: &Target, shape: Shape) -> Wave {
         let mut wave = Wave {
             pc: 0,
             sgprs: [0; 128],
             scc: false,
-            mode: 0,
-            status: 0,
+            mode: 15 << mode::DENORM32_SHIFT | mode::DX10_CLAMP | mode::IEEE,
+            // Under ROCm there is always a trap handler.
+            status: status::TRAP_EN,
             trapsts: 0,
             gather_exceptions: false,
             watches: None,
@@ -147,7 +167,7 @@ impl Wave {
             id: WaveId::default(),
             told: Told::default(),
             perf_levels: [0; 16],
-            sgpr_count: 0,
+            sgpr_count: u8::MAX,
             tba: 0,
             tma: 0,
             host_trap: 0,
@@ -164,63 +184,121 @@ impl Wave {
             uncounted: 0,
             accessing: 0,
             stored: false,
+            touched: 0,
+            like: next_prototype(),
             vgprs: Vec::new(),
             shape,
             level: target.level(),
             cache: RangeCache::new(),
             ticket: None,
         };
-        wave.reset(shape);
+        wave.set_exec(!0);
         wave
     }
 
-    /// Makes the wave like a new one, without a new allocation if it can.
-    pub fn reset(&mut self, shape: Shape) {
-        self.shape = shape;
+    /// All vector registers of a shape, with zeros in them.
+    fn clear_registers(&mut self, shape: Shape) {
         let (own, all) = (shape.vgprs as usize + shape.agprs as usize, Self::file_len(shape));
         if self.vgprs.len() == all {
-            // Nobody sees what is in the spare ones.
-            let own = &mut self.vgprs[..own];
+            // Nobody sees what is in the spare ones, and the others that nobody has touched are zeros.
+            let touched = match 64 - self.touched.leading_zeros() as usize {
+                64 => own,
+                some => some.min(own),
+            };
+            let touched = &mut self.vgprs[..touched];
             // SAFETY: plain numbers, as many as there are. The compiler makes narrow stores of `fill`, one by one.
-            unsafe { own.as_mut_ptr().write_bytes(0, own.len()) };
+            unsafe { touched.as_mut_ptr().write_bytes(0, touched.len()) };
         } else {
             self.vgprs.clear();
             self.vgprs.resize(all, Vgpr([0; 64]));
         }
-        self.pc = 0;
-        self.sgprs = [0; 128];
-        self.scc = false;
-        self.mode = 15 << mode::DENORM32_SHIFT | mode::DX10_CLAMP | mode::IEEE;
-        // Under ROCm there is always a trap handler.
-        self.status = status::TRAP_EN;
-        self.trapsts = 0;
-        self.gather_exceptions = false;
-        self.watches = None;
-        self.caches = None;
-        self.violations = Violations::Report;
-        self.observer = None;
-        self.forgets = false;
-        self.id = WaveId::default();
-        self.told = Told::default();
-        self.perf_levels = [0; 16];
-        self.sgpr_count = u8::MAX;
-        self.tba = 0;
-        self.tma = 0;
-        self.host_trap = 0;
-        self.hw_id = 0;
-        self.under_way = UnderWay::default();
-        self.bases = Bases::default();
-        self.place = 0;
-        self.turn = None;
-        self.lds_bytes = 0;
-        self.scratch_bytes = 0;
-        self.scratch_element = 4;
-        self.counters = Counters::default();
-        self.uncounted = 0;
-        self.accessing = 0;
-        self.stored = false;
-        self.ticket = None;
-        self.set_exec(!0);
+        self.touched = 0;
+    }
+
+    /// Makes the wave like another one that has not run, without a new allocation if it can; vector registers are zeros. What
+    /// tells where a wave runs stays ([`Wave::hw_id`], [`Wave::bases`]).
+    pub fn restart(&mut self, like: &Wave) {
+        // Compiled code changes registers and what is counted, and nothing else.
+        let compiled = self.touched != !0 && self.forgets;
+        self.clear_registers(like.shape);
+        if compiled && self.like == like.like {
+            self.sgprs = like.sgprs;
+            (self.pc, self.mode, self.status, self.trapsts) = (like.pc, like.mode, like.status, like.trapsts);
+            (self.scc, self.id, self.place) = (like.scc, like.id, like.place);
+            self.host_trap = like.host_trap;
+            (self.counters, self.accessing, self.stored) = (like.counters, like.accessing, like.stored);
+            return;
+        }
+        self.like = like.like;
+        // All fields are named here, so that none is forgotten.
+        let Wave {
+            pc,
+            sgprs,
+            mode,
+            status,
+            trapsts,
+            scc,
+            gather_exceptions,
+            watches,
+            caches,
+            violations,
+            observer,
+            forgets,
+            id,
+            told,
+            perf_levels,
+            sgpr_count,
+            tba,
+            tma,
+            host_trap,
+            hw_id: _,
+            under_way,
+            bases: _,
+            place,
+            turn,
+            lds_bytes,
+            scratch_bytes,
+            scratch_element,
+            clock,
+            counters,
+            uncounted,
+            accessing,
+            stored,
+            touched: _,
+            like: _,
+            vgprs: _,
+            shape,
+            level,
+            cache: _,
+            ticket,
+        } = like;
+        self.sgprs = *sgprs;
+        (self.pc, self.mode, self.status, self.trapsts, self.scc) = (*pc, *mode, *status, *trapsts, *scc);
+        (self.gather_exceptions, self.violations, self.forgets) = (*gather_exceptions, *violations, *forgets);
+        // What most waves have none of is not touched: to drop nothing takes a moment, too.
+        if self.watches.is_some() || watches.is_some() {
+            self.watches.clone_from(watches);
+        }
+        if self.caches.is_some() || caches.is_some() {
+            self.caches.clone_from(caches);
+        }
+        if self.observer.is_some() || observer.is_some() {
+            self.observer.clone_from(observer);
+        }
+        self.clock.clone_from(clock);
+        (self.id, self.told, self.perf_levels, self.sgpr_count) = (*id, *told, *perf_levels, *sgpr_count);
+        (self.tba, self.tma, self.host_trap) = (*tba, *tma, *host_trap);
+        (self.under_way, self.place, self.turn) = (*under_way, *place, *turn);
+        (self.lds_bytes, self.scratch_bytes, self.scratch_element) =
+            (*lds_bytes, *scratch_bytes, *scratch_element);
+        (self.counters, self.uncounted) = (*counters, *uncounted);
+        (self.accessing, self.stored) = (*accessing, *stored);
+        (self.shape, self.level, self.ticket) = (*shape, *level, *ticket);
+    }
+
+    /// All vector registers may be written from now on.
+    pub(crate) fn touch_all(&mut self) {
+        self.touched = !0;
     }
 
     /// Instructions executed since the wave was made, with those not counted yet.
@@ -340,8 +418,10 @@ impl Wave {
     }
 
     /// A vector register to write.
+    #[inline]
     pub fn vgpr_mut(&mut self, index: u16) -> Option<&mut [u32; 64]> {
         let limit = self.shape.vgprs + self.shape.agprs;
+        self.touched |= 1 << index.min(63);
         (index < limit).then(|| &mut self.vgprs[index as usize].0)
     }
 }

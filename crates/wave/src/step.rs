@@ -275,6 +275,13 @@ impl Wave {
     /// An engine begins to run the wave: what it must do before its first instruction. An event instead: it must not run
     /// now.
     pub fn begin_run(&mut self) -> Option<Event> {
+        self.touch_all();
+        self.begin_noted_run()
+    }
+
+    /// The same for an engine that notes the vector registers which it writes ([`crate::layout::TOUCHED`]).
+    #[inline]
+    pub fn begin_noted_run(&mut self) -> Option<Event> {
         self.turn = None;
         if let Some(observer) = self.observer.clone() {
             if !std::mem::replace(&mut self.told.started, true) {

@@ -48,7 +48,7 @@ pub fn free(runtime: &Runtime, address: u64) -> Result {
         return Err(Status::ERROR_INVALID_ALLOCATION);
     };
     // Whoever is told may try to free it as well; it is no allocation any more then.
-    let _freeing = Freeing::new(runtime, address).ok_or(Status::ERROR_INVALID_ALLOCATION)?;
+    let freeing = Freeing::new(runtime, address).ok_or(Status::ERROR_INVALID_ALLOCATION)?;
     let told: Vec<(u64, Deallocated, Data)> = {
         let mut wanted = runtime.deallocated.lock().unwrap_or_else(PoisonError::into_inner);
         let inside = |at: u64| at >= info.start && at - info.start < info.len;
@@ -57,6 +57,8 @@ pub fn free(runtime: &Runtime, address: u64) -> Result {
         told
     };
     told.into_iter().for_each(|(at, callback, data)| callback(at, data));
+    // Before the address can be another block's, which another thread may free at once.
+    drop(freeing);
     if runtime.system.heap.free(address) { Ok(()) } else { Err(Status::ERROR_INVALID_ALLOCATION) }
 }
 

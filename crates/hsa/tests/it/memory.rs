@@ -356,3 +356,20 @@ fn svm_attributes() {
     assert_eq!(unsafe { pages.cast::<u32>().add(1024).read_volatile() }, 64);
     ring.destroy();
 }
+
+/// What one thread has freed another gets at once, and may free at once.
+#[test]
+fn addresses_that_are_given_again() {
+    let system = system();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..2000 {
+                    let mut pointer = null_mut();
+                    ok(hsa_amd_memory_pool_allocate(system.host, 64, 0, &mut pointer));
+                    ok(hsa_amd_memory_pool_free(pointer));
+                }
+            });
+        }
+    });
+}

@@ -9,6 +9,7 @@
 use super::{Link, STOPPED, Source, leave, link, wave};
 use crate::allocate::fixed;
 use crate::allocate::memory::{base, place, row, size_class};
+use crate::host::Host;
 use crate::strip::Strip;
 use crate::strip::memory::{Access, LaneAddress};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
@@ -16,6 +17,7 @@ use std::mem::offset_of;
 use wavemill_isa::{Level, regs};
 use wavemill_sem::address::{Addressing, ScalarFields};
 use wavemill_sem::inst::{Inst, Run};
+use wavemill_sem::operand::Src;
 use wavemill_sem::smem::ScalarMemory;
 use wavemill_wave::{Range, layout};
 
@@ -24,11 +26,11 @@ use wavemill_wave::{Range, layout};
 #[repr(C)]
 pub struct Window {
     /// Its first address.
-    start: u64,
+    pub(super) start: u64,
     /// The host's address of it.
-    host: u64,
+    pub(super) host: u64,
     /// How many places there are for accesses of each size.
-    counts: [u64; 6],
+    pub(super) counts: [u64; 6],
 }
 
 impl Window {
@@ -57,6 +59,10 @@ pub struct Around<'a> {
     pub pcs: &'a dyn Fn(usize) -> u64,
     /// The wave's.
     pub level: Level,
+    /// What code is made of.
+    pub host: Host,
+    /// Masks among those that the strip writes which are read as a whole soon, by the first of their registers.
+    pub masks: &'a [u8],
 }
 
 /// Labels of a strip with accesses.
@@ -70,7 +76,7 @@ const RETRIED: Gpr = Gpr::R14;
 
 impl Around<'_> {
     /// Which window an access has.
-    fn window(&self, access: &Access, number: usize) -> usize {
+    pub(super) fn window(&self, access: &Access, number: usize) -> usize {
         let first = ((self.pcs)(0) / 4).wrapping_mul(7) as usize;
         first.wrapping_add(number) % WINDOWS + if access.stores() { WINDOWS } else { 0 }
     }
@@ -144,7 +150,7 @@ impl ScalarLoad {
     }
 }
 
-fn window_field(window: usize, field: usize) -> Mem {
+pub(super) fn window_field(window: usize, field: usize) -> Mem {
     link(offset_of!(Link, windows) + window * size_of::<Window>() + field)
 }
 
@@ -164,23 +170,27 @@ pub fn wait(asm: &mut Asm) {
     asm.bind(over);
 }
 
-/// What comes before a strip.
-pub fn begin(asm: &mut Asm, strip: &Strip, around: &Around<'_>) -> Begun {
+/// What comes before a strip: its waits, and a word to those who want to know where a wave is that accesses memory.
+pub fn announce(asm: &mut Asm, strip: &Strip, around: &Around<'_>) {
     if strip.waits {
         wait(asm);
     }
-    let outside = strip.accesses.iter().map(|_| asm.label()).collect();
-    let retry = asm.label();
-    let begun = Begun { outside, retry };
-    if strip.accesses.is_empty() {
-        return begun;
-    }
-    let in_memory = |a: &&Access| !matches!(a.place, LaneAddress::Share { .. });
+    let in_memory = |a: &&Access| !a.place.in_share();
     if let Some(first) = strip.accesses.iter().find(in_memory) {
         note_place(asm, (around.pcs)(first.at));
     }
     if strip.accesses.iter().filter(in_memory).any(Access::stores) {
         asm.store_byte_imm(wave(layout::STORED), 1);
+    }
+}
+
+/// What comes before lanes' addresses are looked at.
+pub fn begin(asm: &mut Asm, strip: &Strip, around: &Around<'_>) -> Begun {
+    let outside = strip.accesses.iter().map(|_| asm.label()).collect();
+    let retry = asm.label();
+    let begun = Begun { outside, retry };
+    if strip.accesses.is_empty() {
+        return begun;
     }
     asm.alu(Alu::Xor, false, RETRIED, Rm::Reg(RETRIED as u8));
     asm.bind(retry);
@@ -192,7 +202,7 @@ pub fn begin(asm: &mut Asm, strip: &Strip, around: &Around<'_>) -> Begun {
 }
 
 /// Fills in what is known of an access for all lanes.
-fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize, level: Level) {
+pub(super) fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize, level: Level) {
     use Gpr::{R9, R10, R11, Rdi, Rsi};
     let start = window_field(window, offset_of!(Window, start));
     let host = window_field(window, offset_of!(Window, host));
@@ -248,9 +258,57 @@ fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize, level: Lev
             asm.alu(Alu::Mov, true, Rdi, Rm::Mem(link(offset_of!(Link, lds))));
             asm.alu_imm(Alu::Add, true, Rdi, constant as i32);
         }
+        LaneAddress::Buffer { resource, scalar, constant, .. } => {
+            let word = |n: u8| Rm::Mem(Mem::At(fixed::SGPRS, (resource + n) as i32 * 4));
+            asm.alu(Alu::Mov, true, Rdi, word(0));
+            asm.alu(Alu::Mov, false, R11, word(3));
+            // Offsets that are in range: `sem`'s `Buffer::in_range` of what has neither index nor lane numbers.
+            asm.alu(Alu::Mov, false, Rsi, word(2));
+            scalar_offset(asm, R9, scalar);
+            asm.alu(Alu::Sub, true, Rsi, Rm::Reg(R9 as u8));
+            asm.alu_imm(Alu::Sub, true, Rsi, constant as i32 + access.bytes as i32 - 1);
+            asm.move_if(Cond::Less, Rsi, R10);
+            // None where the buffer is swizzled, adds lane numbers, or is none: it has no format.
+            asm.alu(Alu::Test, true, Rdi, Rm::Reg(Rdi as u8));
+            asm.move_if(Cond::Sign, Rsi, R10);
+            const ADD_TID: i32 = 1 << 23;
+            const FORMAT: i32 = 15 << 15;
+            asm.alu_imm(Alu::And, false, R11, ADD_TID | FORMAT);
+            asm.alu_imm(Alu::Sub, false, R11, 1);
+            asm.alu_imm(Alu::Cmp, false, R11, ADD_TID - 1);
+            asm.move_if(Cond::NotBelow, Rsi, R10);
+            buffer_address(asm, Rdi);
+            asm.alu(Alu::Add, true, Rdi, Rm::Reg(R9 as u8));
+            asm.alu_imm(Alu::Add, true, Rdi, constant as i32);
+            // Nor what is outside of the window, or where the buffer begins before it.
+            asm.alu(Alu::Sub, true, Rdi, Rm::Mem(start));
+            asm.move_if(Cond::Below, Rsi, R10);
+            asm.alu(Alu::Mov, true, R9, Rm::Mem(count));
+            asm.alu(Alu::Sub, true, R9, Rm::Reg(Rdi as u8));
+            asm.move_if(Cond::Less, R9, R10);
+            asm.alu(Alu::Cmp, true, Rsi, Rm::Reg(R9 as u8));
+            asm.move_if(Cond::Greater, Rsi, R9);
+            asm.store(false, of_base(base::LOW), R10);
+            asm.alu(Alu::Add, true, Rdi, Rm::Mem(host));
+        }
     }
     asm.store(false, of_base(base::COUNT), Rsi);
     asm.store(true, of_base(base::HOST), Rdi);
+}
+
+/// The scalar offset of a buffer instruction.
+fn scalar_offset(asm: &mut Asm, to: Gpr, scalar: Src) {
+    match scalar {
+        Src::Sgpr(code) => asm.alu(Alu::Mov, false, to, Rm::Mem(Mem::At(fixed::SGPRS, code as i32 * 4))),
+        Src::Const(n) => asm.mov_imm(to, u64::from(n as u32)),
+        _ => asm.mov_imm(to, 0),
+    }
+}
+
+/// The address in a resource's first two words.
+fn buffer_address(asm: &mut Asm, words: Gpr) {
+    asm.shift_imm(4, true, words, 16);
+    asm.shift_imm(5, true, words, 16);
 }
 
 /// What comes behind a strip: accesses that are outside of what is known.
@@ -268,7 +326,7 @@ pub fn end(asm: &mut Asm, strip: &Strip, begun: &Begun, around: &Around<'_>, don
     };
     for (number, access) in strip.accesses.iter().enumerate() {
         asm.bind(begun.outside[number]);
-        if matches!(access.place, LaneAddress::Share { .. }) {
+        if access.place.in_share() {
             asm.jump(slow);
             continue;
         }
@@ -281,10 +339,10 @@ pub fn end(asm: &mut Asm, strip: &Strip, begun: &Begun, around: &Around<'_>, don
             Mem::At(base, disp) => Mem::Indexed(base, Rsi, 4, disp),
             other => other,
         };
-        asm.alu(Alu::Mov, false, Rdx, Rm::Mem(lane(place::field(number, place::OFFSETS))));
+        asm.alu(Alu::Mov, false, Rdx, Rm::Mem(lane(place::field(number, place::offsets(around.host)))));
         let constant = match access.place {
             LaneAddress::Memory { constant, .. } => {
-                asm.alu(Alu::Mov, false, Rdi, Rm::Mem(lane(row(number, 0))));
+                asm.alu(Alu::Mov, false, Rdi, Rm::Mem(lane(row(around.host, number, 0))));
                 asm.shift_imm(4, true, Rdi, 32);
                 asm.alu(Alu::Or, true, Rdx, Rm::Reg(Rdi as u8));
                 constant
@@ -292,6 +350,14 @@ pub fn end(asm: &mut Asm, strip: &Strip, begun: &Begun, around: &Around<'_>, don
             LaneAddress::Based { base, constant, .. } => {
                 asm.alu(Alu::Add, true, Rdx, Rm::Mem(Mem::At(fixed::SGPRS, base as i32 * 4)));
                 constant
+            }
+            LaneAddress::Buffer { resource, scalar, constant, .. } => {
+                asm.alu(Alu::Mov, true, Rdi, Rm::Mem(Mem::At(fixed::SGPRS, resource as i32 * 4)));
+                buffer_address(asm, Rdi);
+                asm.alu(Alu::Add, true, Rdx, Rm::Reg(Rdi as u8));
+                scalar_offset(asm, Rdi, scalar);
+                asm.alu(Alu::Add, true, Rdx, Rm::Reg(Rdi as u8));
+                constant as i32
             }
             LaneAddress::Share { .. } => 0,
         };

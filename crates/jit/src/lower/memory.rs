@@ -1,6 +1,6 @@
 //! Loads and stores of a strip as instructions on values.
 
-use super::{Lowerer, blank};
+use super::{Lowerer, Version, blank};
 use crate::allocate::memory::Access as Known;
 use crate::allocate::{Class, Home, Inst, Kind, NONE, V};
 use crate::strip::memory::{Access, Action, LaneAddress};
@@ -11,10 +11,10 @@ impl Lowerer<'_> {
     fn known(&self, number: usize) -> Known {
         let access = &self.strip.accesses[number];
         let signed = matches!(access.action, Action::Load { signed: true });
-        let pc = match access.place {
-            LaneAddress::Share { .. } => None,
-            _ => Some((self.pcs)(access.at) as u32),
-        };
+        // The strip's first one has been noted when it begins.
+        let others = self.strip.accesses.iter().filter(|a| !a.place.in_share()).count() > 1;
+        let noted = access.place.in_share() || !others;
+        let pc = (!noted).then(|| (self.pcs)(access.at) as u32);
         Known { number: number as u8, bytes: access.bytes, signed, pc }
     }
 
@@ -31,9 +31,9 @@ impl Lowerer<'_> {
         for (number, access) in self.strip.accesses.iter().enumerate() {
             let (low, high) = match access.place {
                 LaneAddress::Memory { low, high, .. } => (self.get(low)[0], self.get(high)[0]),
-                LaneAddress::Based { offset, .. } | LaneAddress::Share { offset, .. } => {
-                    (self.get(offset)[0], NONE)
-                }
+                LaneAddress::Based { offset, .. }
+                | LaneAddress::Share { offset, .. }
+                | LaneAddress::Buffer { offset, .. } => (self.get(offset)[0], NONE),
             };
             let src = [low, high, NONE, self.lanes(access)];
             let kind = Kind::Verify(self.known(number));
@@ -41,9 +41,28 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Does all loads, and keeps what they get.
+    pub(super) fn load(&mut self) {
+        for (number, access) in self.strip.accesses.iter().enumerate().filter(|(_, a)| !a.stores()) {
+            let lanes = self.lanes(access);
+            let src = [NONE, NONE, NONE, lanes];
+            let known = self.known(number);
+            if access.bytes > 4 {
+                self.push(Inst { src, ..blank(Kind::Fetch(known)) });
+                continue;
+            }
+            let v = self.made(Class::Vector, Inst { src, ..blank(Kind::Load(known)) });
+            let kind = Kind::ToRow(number as u8, 0);
+            self.push(Inst { src: [v, NONE, NONE, NONE], ..blank(kind) });
+        }
+    }
+
     /// A dword that an access has loaded.
     pub(super) fn loaded(&mut self, n: u16) -> V {
         let (number, dword) = (n as usize / 4, n as u8 % 4);
+        if self.strip.ahead {
+            return self.leaf(Class::Vector, Home::Row(number as u8, dword));
+        }
         let access = &self.strip.accesses[number];
         let known = self.known(number);
         let src = [NONE, NONE, NONE, self.lanes(access)];
@@ -85,20 +104,26 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What must be computed for accesses: places only, or what is stored.
-    pub(super) fn access_values(&self, places: bool) -> Vec<Value> {
+    /// What must be computed for accesses: where they go, or what is stored.
+    pub(super) fn access_values(&self) -> Vec<Value> {
         let mut all = Vec::new();
         for access in &self.strip.accesses {
-            match (places, access.place, access.action) {
-                (true, LaneAddress::Memory { low, high, .. }, _) => all.extend([low, high, access.active]),
-                (true, LaneAddress::Based { offset, .. } | LaneAddress::Share { offset, .. }, _) => {
-                    all.extend([offset, access.active]);
+            all.push(access.active);
+            match (self.version, access.place, access.action) {
+                (Version::Places, LaneAddress::Memory { low, high, .. }, _) => all.extend([low, high]),
+                (
+                    Version::Places,
+                    LaneAddress::Based { offset, .. }
+                    | LaneAddress::Share { offset, .. }
+                    | LaneAddress::Buffer { offset, .. },
+                    _,
+                ) => {
+                    all.push(offset);
                 }
-                (false, _, Action::Store(values)) => {
+                (Version::Hopeful | Version::Careful, _, Action::Store(values)) => {
                     all.extend(values.iter().take(access.dwords()));
-                    all.push(access.active);
                 }
-                (false, _, Action::Load { .. }) => all.push(access.active),
+                _ => {}
             }
         }
         all

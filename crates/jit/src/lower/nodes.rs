@@ -5,6 +5,10 @@ use wavemill_sem::record::operation::{long, word};
 
 /// Whether a node is a float operation that makes a NaN of a NaN.
 pub fn spreads_nan(node: &Node) -> bool {
+    // What has a NaN's exponent is not flushed.
+    if let Node::Word(word::flush, [a, t, _], _) | Node::Long(long::flush, [a, t, _], _) = node {
+        return a == t;
+    }
     matches!(
         node,
         Node::Word(word::fadd | word::fsub | word::fmul | word::ffma, ..)

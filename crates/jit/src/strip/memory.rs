@@ -2,17 +2,19 @@
 //!
 //! What a load gets is an input of the strip's program. Accesses of the lanes of a strip happen some lanes at a time, so that
 //! their order between lanes is not the instructions'. That of loads nobody can tell, unless they ask for coherence, by which
-//! lanes may have agreed on something: those are not for strips. A store is the last of a strip's accesses, and nothing of
-//! what it writes to, memory or LDS, is loaded in the strip: what other lanes load before it, they may load later here. One
-//! that stores twice (DS_WRITE2) does both for a lane before it goes to the next. An address that depends on what the strip loads itself is the next strip's.
+//! lanes may have agreed on something: those are not for strips. A store is the last of a strip's accesses. Where it writes
+//! to what the strip loads from, memory or LDS, all lanes load before any stores ([`Strip::ahead`](super::Strip)). One
+//! that stores twice (DS_WRITE2) does both for a lane before it goes to the next. Of buffers, those are for strips that are a
+//! piece of memory, which is seen when they run; what they looked like when a block was compiled says whether to try. An address that depends on what the strip loads itself is the next strip's.
 
-use super::Recorder;
+use super::{Recorder, Setting};
 use crate::input::Input;
-use wavemill_sem::address::Addressing;
+use wavemill_sem::address::{Addressing, BufferFields};
 use wavemill_sem::inst::{Inst, Run};
+use wavemill_sem::lanes::{Word, w};
 use wavemill_sem::memory::{Access as What, Extend};
 use wavemill_sem::operand::Src;
-use wavemill_sem::record::Value;
+use wavemill_sem::record::{Value, WordValue};
 use wavemill_sem::share::{PairAction, Share, pair_offsets};
 
 /// Accesses that a strip may have.
@@ -46,6 +48,24 @@ pub enum LaneAddress {
         /// What is added.
         constant: u32,
     },
+    /// In a buffer that is a piece of memory, at a word plus a constant.
+    Buffer {
+        /// The first of the scalar registers with the resource.
+        resource: u8,
+        /// A scalar register, or a constant.
+        scalar: Src,
+        /// The word.
+        offset: Value,
+        /// What is added.
+        constant: u32,
+    },
+}
+
+impl LaneAddress {
+    /// Whether it is in LDS.
+    pub fn in_share(&self) -> bool {
+        matches!(self, LaneAddress::Share { .. })
+    }
 }
 
 /// What is done there.
@@ -89,8 +109,8 @@ impl Access {
 
 /// What an instruction of a strip does to memory: its accesses are all loads or one store, of so many bytes.
 enum Kind {
-    Load { bytes: u8, signed: bool },
-    Store { bytes: u8 },
+    Load { bytes: u8, extend: Extend },
+    Store { bytes: u8, high: bool },
     StorePair { bytes: u8 },
 }
 
@@ -101,22 +121,26 @@ pub fn suits(inst: &Inst) -> bool {
 
 fn kind(inst: &Inst) -> Option<Kind> {
     let plain = |what: What| match what {
-        What::Load { bytes, extend: Extend::Zero } => Some(Kind::Load { bytes, signed: false }),
-        What::Load { bytes, extend: Extend::Sign } => Some(Kind::Load { bytes, signed: true }),
-        What::Store { bytes, high: false } => Some(Kind::Store { bytes }),
-        _ => None,
+        What::Load { bytes, extend } => Some(Kind::Load { bytes, extend }),
+        What::Store { bytes, high } => Some(Kind::Store { bytes, high }),
+        What::Atomic { .. } => None,
     };
     let coherent = inst.coherence.glc || inst.coherence.slc || inst.coherence.scc;
-    if coherent || inst.status || inst.uses_lds() || !matches!(inst.src[0], Src::Vgpr(_)) {
+    let address = match inst.addressing {
+        Addressing::Buffer(fields) => !fields.offen || matches!(inst.src[0], Src::Vgpr(_)),
+        _ => matches!(inst.src[0], Src::Vgpr(_)),
+    };
+    if coherent || inst.status || inst.uses_lds() || !address {
         return None;
     }
     let kind = match (inst.run, inst.addressing) {
         (Run::Memory(what), Addressing::Global { .. } | Addressing::Flat { .. }) => plain(what)?,
+        (Run::Memory(what), Addressing::Buffer(fields)) if is_linear(&fields) => plain(what)?,
         (Run::Share(Share::Access(what)), Addressing::Share { gds: false, .. }) => plain(what)?,
         (
             Run::Share(Share::Pair { bytes, action: PairAction::Read, .. }),
             Addressing::Share { gds: false, .. },
-        ) => Kind::Load { bytes, signed: false },
+        ) => Kind::Load { bytes, extend: Extend::Zero },
         (
             Run::Share(Share::Pair { bytes, action: PairAction::Write, .. }),
             Addressing::Share { gds: false, .. },
@@ -126,7 +150,7 @@ fn kind(inst: &Inst) -> Option<Kind> {
     let known = |bytes: u8| matches!(bytes, 1 | 2 | 4 | 8 | 12 | 16);
     match kind {
         Kind::Load { bytes, .. } if known(bytes) => Some(kind),
-        Kind::Store { bytes } if known(bytes) && matches!(inst.src[1], Src::Vgpr(_)) => Some(kind),
+        Kind::Store { bytes, .. } if known(bytes) && matches!(inst.src[1], Src::Vgpr(_)) => Some(kind),
         Kind::StorePair { bytes: 4 | 8 } if inst.src[1..].iter().all(|s| matches!(s, Src::Vgpr(_))) => {
             Some(kind)
         }
@@ -134,40 +158,63 @@ fn kind(inst: &Inst) -> Option<Kind> {
     }
 }
 
+/// Whether a buffer instruction's lanes have nothing but offsets.
+fn is_linear(fields: &BufferFields) -> bool {
+    let scalar =
+        matches!(fields.scalar, Src::Const(_)) || matches!(fields.scalar, Src::Sgpr(code) if code < 128);
+    !fields.idxen && !fields.addr64 && fields.resource < 124 && scalar
+}
+
+/// Scalar registers that an access's address is made of, as bits.
+fn scalars(addressing: &Addressing) -> u128 {
+    match addressing {
+        Addressing::Global { base: Some(base), .. } => 3 << base,
+        Addressing::Buffer(fields) => {
+            let scalar = if let Src::Sgpr(code) = fields.scalar { 1 << (code & 127) } else { 0 };
+            15 << fields.resource | scalar
+        }
+        _ => 0,
+    }
+}
+
 impl Recorder {
     /// Whether a load or store may come next.
-    pub(super) fn access_may_follow(&self, inst: &Inst) -> bool {
-        let Src::Vgpr(address) = inst.src[0] else { return false };
+    pub(super) fn access_may_follow(&self, inst: &Inst, setting: &Setting) -> bool {
         let wide = matches!(inst.addressing, Addressing::Flat { .. } | Addressing::Global { base: None, .. });
         let known = |r: u16| !self.loaded.contains(&r);
-        let base_is_number = match inst.addressing {
-            Addressing::Global { base: Some(base), .. } => {
-                base < 126
-                    && self.keeps_scalars(3 << base, 0)
-                    && self.masks.iter().all(|&(m, _)| m.abs_diff(base) > 1)
+        let known_address = match inst.src[0] {
+            Src::Vgpr(address) => known(address) && (!wide || known(address + 1)),
+            _ => true,
+        };
+        let suits = match inst.addressing {
+            Addressing::Global { base: Some(base), .. } => base < 126,
+            // Before GFX8 the stride of a buffer counts without an index, too.
+            Addressing::Buffer(fields) => {
+                setting.level.is_vi_plus() && setting.swizzled >> fields.resource & 1 == 0
             }
             _ => true,
         };
-        let share = |a: &Access| matches!(a.place, LaneAddress::Share { .. });
-        let in_share = matches!(inst.addressing, Addressing::Share { .. });
-        let overtakes = matches!(kind(inst), Some(Kind::Store { .. } | Kind::StorePair { .. }))
-            && self.accesses.iter().any(|a| share(a) == in_share);
+        let numbers = scalars(&inst.addressing);
         !self.stored
-            && !overtakes
             && !self.exec_loaded
             && self.accesses.len() + 2 <= MOST
-            && known(address)
-            && (!wide || known(address + 1))
-            && base_is_number
+            && known_address
+            && suits
+            && self.keeps_scalars(numbers, 0)
+            && self.masks.iter().all(|&(m, _)| 3 << m & numbers == 0)
     }
 
     /// Records a load or store.
     pub(super) fn access(&mut self, inst: &Inst, at: usize) -> bool {
-        let (Some(kind), Src::Vgpr(address)) = (kind(inst), inst.src[0]) else { return false };
-        let offset = self.vgpr(address).0;
+        let Some(kind) = kind(inst) else { return false };
+        let (address, offset) = match (inst.src[0], inst.addressing) {
+            (_, Addressing::Buffer(BufferFields { offen: false, .. })) => (0, WordValue::splat(0).0),
+            (Src::Vgpr(address), _) => (address, self.vgpr(address).0),
+            _ => return false,
+        };
+        self.numbers |= scalars(&inst.addressing);
         let places = match (inst.addressing, inst.run) {
             (Addressing::Global { offset: constant, base: Some(base) }, _) => {
-                self.numbers |= 3 << base;
                 [Some(LaneAddress::Based { base, offset, constant }), None]
             }
             (Addressing::Global { offset: constant, base: None }, _) => {
@@ -185,34 +232,68 @@ impl Recorder {
             (Addressing::Share { offset: constant, .. }, _) => {
                 [Some(LaneAddress::Share { offset, constant: constant as u32 }), None]
             }
+            (Addressing::Buffer(BufferFields { resource, scalar, offset: constant, .. }), _) => {
+                [Some(LaneAddress::Buffer { resource, scalar, offset, constant: constant as u32 }), None]
+            }
             _ => return false,
         };
         let active = self.exec.0;
+        let in_share = matches!(inst.addressing, Addressing::Share { .. });
+        let stores = matches!(kind, Kind::Store { .. } | Kind::StorePair { .. });
+        self.ahead |= stores && self.accesses.iter().any(|a| a.place.in_share() == in_share);
         match kind {
-            Kind::Load { bytes, signed } => {
+            Kind::Load { bytes, extend } => {
+                let signed = extend.signed();
                 let mut dst = inst.dst;
                 for place in places.into_iter().flatten() {
                     let number = 4 * self.accesses.len() as u16;
                     let access = Access { place, action: Action::Load { signed }, bytes, active, at };
                     self.accesses.push(access);
                     for i in 0..access.dwords() as u16 {
-                        self.write(dst + i, Input::Loaded(number + i).word());
+                        let loaded = Input::Loaded(number + i).word();
+                        let value = extend.placed(loaded, || self.vgpr(dst + i));
+                        self.write(dst + i, value);
                         self.note_loaded(dst + i, true);
                     }
                     dst += access.dwords() as u16;
                 }
             }
-            Kind::Store { bytes } => {
+            Kind::Store { bytes, high } => {
                 let (Some(place), Src::Vgpr(data)) = (places[0], inst.src[1]) else { return false };
-                let action = self.store_of(data, bytes);
+                let mut values = self.dwords_of(data, bytes);
+                if high {
+                    values[0] = WordValue(values[0]).shr(w(16)).0;
+                }
+                let action = Action::Store(values);
                 self.accesses.push(Access { place, action, bytes, active, at });
                 self.stored = true;
             }
             Kind::StorePair { bytes } => {
+                let mut stores = Vec::with_capacity(2);
                 for (place, data) in places.into_iter().zip(&inst.src[1..]) {
-                    let (Some(place), Src::Vgpr(data)) = (place, *data) else { return false };
-                    let action = self.store_of(data, bytes);
+                    let (Some(place @ LaneAddress::Share { constant, .. }), Src::Vgpr(data)) = (place, *data)
+                    else {
+                        return false;
+                    };
+                    stores.push((constant, place, self.dwords_of(data, bytes)));
+                }
+                // Where lanes' numbers lie side by side and the second ones meet other lanes' first ones, the lane that is
+                // later wins: the upper ones come first. Two of a lane in one place come as they are.
+                if stores[0].0 < stores[1].0 {
+                    stores.swap(0, 1);
+                }
+                if stores[0].0 - stores[1].0 == u32::from(bytes) {
+                    // Mostly lanes follow each other with both: one number of twice the size.
+                    let (upper, (_, place, mut values)) = (stores[0].2, stores[1]);
+                    let dwords = bytes as usize / 4;
+                    values[dwords..2 * dwords].copy_from_slice(&upper[..dwords]);
+                    let (action, bytes) = (Action::Store(values), 2 * bytes);
                     self.accesses.push(Access { place, action, bytes, active, at });
+                } else {
+                    for (_, place, values) in stores {
+                        let action = Action::Store(values);
+                        self.accesses.push(Access { place, action, bytes, active, at });
+                    }
                 }
                 self.stored = true;
             }
@@ -220,13 +301,13 @@ impl Recorder {
         true
     }
 
-    /// A store of so many bytes from a register on.
-    fn store_of(&mut self, data: u16, bytes: u8) -> Action {
+    /// So many bytes from a register on.
+    fn dwords_of(&mut self, data: u16, bytes: u8) -> [Value; 4] {
         let mut values = [Value(0); 4];
         for (i, value) in values.iter_mut().take((bytes as usize).div_ceil(4)).enumerate() {
             *value = self.vgpr(data + i as u16).0;
         }
-        Action::Store(values)
+        values
     }
 
     /// Notes whether a register depends on what the strip loads. What is not written in all lanes keeps what it had.

@@ -5,9 +5,12 @@
 //! nearest, denormals kept, no CLAMP or OMOD). Whatever else there is goes to a handler per family; the other instance
 //! of `strip` sends everything there.
 
-use super::matrix::{Factors, Factors64, Product, Sums, multiply_32, multiply_64};
+use super::cross::{self, Whence};
+use super::groups::{self, Registers};
+use super::matrix::{Factors, Factors64, Product, Sums, Words, multiply_32, multiply_64};
 use super::places::{Places, Request, places};
 use super::quick::Span;
+use super::update::{self, Batch};
 use crate::simd::{Bits, Simd, V16, lane_numbers, portable::P16};
 use crate::state::Vgpr;
 use crate::strip::{Base, Dpp, Extra, From, LaneOp, Source, TEMP_RESULT, TEMP_SOURCE, Task};
@@ -16,6 +19,8 @@ use std::mem::MaybeUninit;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::lanes::Long;
+use wavemill_sem::memory::Extend;
+use wavemill_sem::modify::Change;
 use wavemill_sem::{FloatMode, Mode, compare, valu};
 
 /// Registers for values on their way: modified sources, three operands of up to two registers, and results.
@@ -350,7 +355,10 @@ unsafe fn prepare<V: V16>(env: &Env, extra: &Extra, exec: u64) -> u64 {
             };
             let source = match (&extra.dpp, i) {
                 (Some(dpp), 0) => {
-                    active = move_lanes(dpp, source, out, 1 + p.long as usize, exec);
+                    active = move_lanes::<V>(dpp, source, out, 1 + p.long as usize, exec);
+                    if p.change == Change::None {
+                        continue;
+                    }
                     out.cast_const()
                 }
                 _ => source,
@@ -370,17 +378,25 @@ unsafe fn prepare<V: V16>(env: &Env, extra: &Extra, exec: u64) -> u64 {
 }
 
 /// DPP: moves lanes, and returns the active ones: those without a source are off unless bound control gives zero.
-unsafe fn move_lanes(dpp: &Dpp, from: *const u32, to: *mut u32, registers: usize, exec: u64) -> u64 {
+#[inline(always)]
+unsafe fn move_lanes<V: V16>(dpp: &Dpp, from: *const u32, to: *mut u32, registers: usize, exec: u64) -> u64 {
     let mut has = 0u64;
-    for (n, &s) in dpp.from.iter().enumerate() {
-        // An inactive source lane counts as out of bounds.
-        let there = dpp.exists >> n & exec >> s & 1;
-        has |= there << n;
+    let (low, high) = (V::splat(exec as u32), V::splat((exec >> 32) as u32));
+    for (c, from_lanes) in dpp.from.as_chunks::<16>().0.iter().enumerate() {
+        let at = V::from_bytes(*from_lanes);
+        let mut there = Bits((dpp.exists >> (16 * c)) as u16);
+        if exec != !0 {
+            // An inactive source lane counts as out of bounds.
+            let active = V::select(at.lt_u(V::splat(32)), low, high).shr(at) & V::splat(1);
+            there = there & active.eq(V::splat(1));
+        }
+        has |= (there.0 as u64) << (16 * c);
         for r in 0..registers {
-            // SAFETY: lanes of the caller's registers.
+            // SAFETY: lanes of the caller's registers, which are aligned.
             unsafe {
-                to.add(64 * r + n).write(from.add(64 * r + s as usize).read() & (there as u32).wrapping_neg())
-            };
+                let moved = V::select(there, at.pick(from.add(64 * r)), V::splat(0));
+                moved.store(to.add(64 * r + 16 * c));
+            }
         }
     }
     exec & dpp.enabled & if dpp.bound { !0 } else { has }
@@ -444,8 +460,18 @@ pub(crate) struct Kernels {
     any: unsafe fn(&[LaneOp], &Env) -> usize,
     span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
     places: unsafe fn(&Request, &mut MaybeUninit<Places>) -> bool,
+    /// Numbers side by side in memory to registers ([`groups::load`]).
+    pub load: unsafe fn(*const u8, &Registers, u8, Extend),
+    /// The way back ([`groups::store`]).
+    pub store: unsafe fn(*mut u8, &Registers, u8, bool),
+    /// Atomic operations on numbers side by side ([`update::update`]).
+    pub update: unsafe fn(&Batch<'_>),
+    /// Data of other lanes ([`cross::pull`]).
+    pub pull: unsafe fn(Whence, *const u32, *mut u32, u64),
+    /// One number to all active lanes ([`groups::spread`]).
+    pub spread: unsafe fn(*const u8, &Registers, u8, Extend, u64),
     /// Multiplies and adds matrices ([`multiply_32`]).
-    pub mfma_32: unsafe fn(&mut Factors, &Product, &Sums),
+    pub mfma_32: unsafe fn(&Words, &mut Factors, &Product, &Sums),
     pub mfma_64: unsafe fn(&Factors64, usize, &Sums),
 }
 
@@ -558,9 +584,29 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { places::<$v>(request, out) }
                 }
-                pub unsafe fn mfma_32(factors: &mut Factors, product: &Product, sums: &Sums) {
+                pub unsafe fn load(p: *const u8, to: &Registers, bytes: u8, extend: Extend) {
                     // SAFETY: the caller's promise.
-                    unsafe { multiply_32::<$v>(factors, product, sums) }
+                    unsafe { groups::load::<$v>(p, to, bytes, extend) }
+                }
+                pub unsafe fn store(p: *mut u8, from: &Registers, bytes: u8, high: bool) {
+                    // SAFETY: the caller's promise.
+                    unsafe { groups::store::<$v>(p, from, bytes, high) }
+                }
+                pub unsafe fn together(batch: &Batch<'_>) {
+                    // SAFETY: the caller's promise.
+                    unsafe { update::update::<$v>(batch) }
+                }
+                pub unsafe fn pull(from: Whence, data: *const u32, to: *mut u32, exec: u64) {
+                    // SAFETY: the caller's promise.
+                    unsafe { cross::pull::<$v>(from, data, to, exec) }
+                }
+                pub unsafe fn spread(p: *const u8, to: &Registers, bytes: u8, extend: Extend, exec: u64) {
+                    // SAFETY: the caller's promise.
+                    unsafe { groups::spread::<$v>(p, to, bytes, extend, exec) }
+                }
+                pub unsafe fn mfma_32(words: &Words, factors: &mut Factors, product: &Product, sums: &Sums) {
+                    // SAFETY: the caller's promise.
+                    unsafe { multiply_32::<$v>(words, factors, product, sums) }
                 }
                 pub unsafe fn mfma_64(factors: &Factors64, rows: usize, sums: &Sums) {
                     // SAFETY: the caller's promise.
@@ -573,6 +619,11 @@ macro_rules! backend {
             any: $module::any,
             span: $module::range,
             places: $module::lanes,
+            load: $module::load,
+            store: $module::store,
+            update: $module::together,
+            pull: $module::pull,
+            spread: $module::spread,
             mfma_32: $module::mfma_32,
             mfma_64: $module::mfma_64,
         };

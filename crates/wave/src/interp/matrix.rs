@@ -28,11 +28,16 @@ pub(crate) struct Factors {
     b: [[Part; 2]; 16],
 }
 
+/// Where the words of a block's factors are: sixteen lanes of a register each.
+pub(crate) struct Words {
+    a: [[*const u32; 2]; 8],
+    b: [[*const u32; 2]; 8],
+}
+
 /// The same for f64: lower words and upper ones.
-#[repr(align(64))]
 pub(crate) struct Factors64 {
-    a: [[Part; 2]; 4],
-    b: [[Part; 2]; 4],
+    a: [[*const u32; 2]; 4],
+    b: [[*const u32; 2]; 4],
 }
 
 /// Where rows of C and D lie: dwords from the first one. Those of D are known to lie in different places.
@@ -52,6 +57,7 @@ struct Row([Part; 2]);
 /// All rows in one place.
 const SAME: &[u32] = &[0; 32];
 /// Rows of D in registers.
+const OF_4: &[u32] = &rows_of(4, Element::F32);
 const OF_16: &[u32] = &rows_of(16, Element::F32);
 const OF_32: &[u32] = &rows_of(32, Element::F32);
 const OF_F64: &[u32] = &rows_of(16, Element::F64);
@@ -82,8 +88,8 @@ pub(crate) struct Product {
     parts: usize,
     /// k that make one group of sums.
     group: u32,
-    /// A has a row for each column instead: matrices of four columns lie side by side.
-    by_column: bool,
+    /// Matrices of four rows and columns lie side by side: a lane has a row of its matrix's A, and a column of its B.
+    side_by_side: bool,
 }
 
 thread_local! {
@@ -91,24 +97,33 @@ thread_local! {
     static SPARE: Cell<Option<Box<Factors>>> = const { Cell::new(None) };
 }
 
-/// Takes words apart into factors, in place; true if some are [`mfma::small`].
+/// Takes words apart into factors; true if some are [`mfma::small`].
+///
+/// # Safety
+/// The words must be there, aligned.
 #[inline(always)]
-fn unpack<V: V16>(matrix: &mut [[Part; 2]; 16], p: &Product) -> bool {
+unsafe fn unpack<V: V16>(words: &[[*const u32; 2]; 8], matrix: &mut [[Part; 2]; 16], p: &Product) -> bool {
     let mut small = Bits(0);
-    for (n, part) in (0..p.words).rev().flat_map(|n| (0..p.parts).map(move |part| (n, part))) {
-        let word = V::from_array(matrix[n][part]);
-        let (low, high) = match p.element {
-            Element::F32 | Element::F64 => continue,
-            Element::I8 => (mfma::two_i8(word, false), mfma::two_i8(word, true)),
-            Element::F16 | Element::Bf16 => {
-                let low = mfma::widen(p.element, p.sum, word & w(0xffff));
-                let high = mfma::widen(p.element, p.sum, word.shr(w(16)));
-                small = small | mfma::small(p.element, low) | mfma::small(p.element, high);
-                (low, high)
-            }
-        };
-        matrix[2 * n][part] = low.to_array();
-        matrix[2 * n + 1][part] = high.to_array();
+    for (n, words) in words[..p.words].iter().enumerate() {
+        for (part, word) in words[..p.parts].iter().enumerate() {
+            // SAFETY: the caller's promise.
+            let word = unsafe { V::load(*word) };
+            let (low, high) = match p.element {
+                Element::F32 | Element::F64 => {
+                    matrix[n][part] = word.to_array();
+                    continue;
+                }
+                Element::I8 => (mfma::two_i8(word, false), mfma::two_i8(word, true)),
+                Element::F16 | Element::Bf16 => {
+                    let low = mfma::widen(p.element, p.sum, word & w(0xffff));
+                    let high = mfma::widen(p.element, p.sum, word.shr(w(16)));
+                    small = small | mfma::small(p.element, low) | mfma::small(p.element, high);
+                    (low, high)
+                }
+            };
+            matrix[2 * n][part] = low.to_array();
+            matrix[2 * n + 1][part] = high.to_array();
+        }
     }
     small.0 != 0
 }
@@ -116,12 +131,15 @@ fn unpack<V: V16>(matrix: &mut [[Part; 2]; 16], p: &Product) -> bool {
 /// D = A · B + C.
 ///
 /// # Safety
-/// The rows of C and D must be where `sums` says, aligned registers or copies of such, for as many parts as there are.
+/// The words must be there, and the rows of C and D be where `sums` says, aligned registers or copies of such, for as many parts
+/// as there are. What is written may lie over the words.
 #[inline(always)]
-pub(super) unsafe fn multiply_32<V: V16>(factors: &mut Factors, p: &Product, sums: &Sums) {
-    let small = unpack::<V>(&mut factors.a, p) | unpack::<V>(&mut factors.b, p);
+pub(super) unsafe fn multiply_32<V: V16>(words: &Words, factors: &mut Factors, p: &Product, sums: &Sums) {
     // SAFETY: the caller's promise.
-    unsafe { multiply::<V>(factors, p, sums, small) }
+    unsafe {
+        let small = unpack::<V>(&words.a, &mut factors.a, p) | unpack::<V>(&words.b, &mut factors.b, p);
+        multiply::<V>(factors, p, sums, small);
+    }
 }
 
 /// See [`multiply_32`]; factors have been taken apart.
@@ -228,80 +246,126 @@ impl<V: V16, const N: usize> Step<V, N> for Exact {
 /// Rows of A times columns of B. Safe as [`multiply_32`] is.
 #[inline(always)]
 unsafe fn groups<V: V16, const N: usize, S: Step<V, N>>(f: &Factors, p: &Product, sums: &Sums, step: S) {
-    for at in 0..p.parts {
-        if p.by_column {
-            // SAFETY: the caller's promise.
-            unsafe { rows::<V, N, 1, S>(f, p, (0, at), sums, step) };
-            continue;
+    // Several rows at a time share what is loaded of B, and both parts what is loaded of A. Sums stay in registers. (A loop
+    // each: closures would not be compiled for the host.)
+    // SAFETY: the caller's promise.
+    unsafe {
+        if p.side_by_side {
+            return rows::<V, N, 4, 1, true, S>(f, p, 0, sums, step);
         }
-        // Several rows at a time share what is loaded of B.
-        for first in (0..p.rows).step_by(4) {
-            // SAFETY: the caller's promise.
-            unsafe { rows::<V, N, 4, S>(f, p, (first, at), sums, step) };
-        }
-    }
-}
-
-/// R rows from one on, in one part; one row has a row of A for each column. Safe as [`multiply_32`] is.
-#[inline(always)]
-unsafe fn rows<V: V16, const N: usize, const R: usize, S: Step<V, N>>(
-    f: &Factors,
-    p: &Product,
-    (first, at): (usize, usize),
-    sums: &Sums,
-    step: S,
-) {
-    let depth = if p.element == Element::F32 { p.words } else { 2 * p.words };
-    let (a, b) = (f.a[..depth].as_chunks::<N>().0, f.b[..depth].as_chunks::<N>().0);
-    let mut start = [V::splat(0); R];
-    for (start, row) in start.iter_mut().zip(&sums.c_rows[first..]) {
-        // SAFETY: the caller's promise.
-        *start = mfma::start(p.sum, unsafe { V::load(sums.c.add(*row as usize + 16 * at)) });
-    }
-    let mut total = start;
-    for (a, b) in a.iter().zip(b) {
-        let b = columns(b, at);
-        for (n, total) in total.iter_mut().enumerate() {
-            *total = step.step(&factors::<V, N, R>(a, first + n), &b, *total);
-        }
-    }
-    let mut nan = Bits(0);
-    for total in &total {
-        nan = nan | total.funord(*total);
-    }
-    if S::CHECKED && nan.0 != 0 {
-        total = start;
-        for (a, b) in a.iter().zip(b) {
-            let b = columns(b, at);
-            for (n, total) in total.iter_mut().enumerate() {
-                *total = step.full(&factors::<V, N, R>(a, first + n), &b, *total);
+        for i in (0..p.rows).step_by([8, 4][(N > 1) as usize]) {
+            match (p.parts, N) {
+                (1, 1) => rows::<V, N, 8, 1, false, S>(f, p, i, sums, step),
+                (1, _) => rows::<V, N, 4, 1, false, S>(f, p, i, sums, step),
+                (_, 1) => rows::<V, N, 8, 2, false, S>(f, p, i, sums, step),
+                _ => rows::<V, N, 4, 2, false, S>(f, p, i, sums, step),
             }
         }
     }
-    for (total, row) in total.iter().zip(&sums.d_rows[first..]) {
-        // SAFETY: the caller's promise.
-        unsafe { total.store(sums.d.add(*row as usize + 16 * at)) };
+}
+
+/// R rows from one on, in P parts; of matrices side by side, or of one. Safe as [`multiply_32`] is.
+#[inline(always)]
+unsafe fn rows<
+    V: V16,
+    const N: usize,
+    const R: usize,
+    const P: usize,
+    const SIDE_BY_SIDE: bool,
+    S: Step<V, N>,
+>(
+    f: &Factors,
+    p: &Product,
+    first: usize,
+    sums: &Sums,
+    step: S,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let total = totals::<V, N, R, P, SIDE_BY_SIDE, S>(f, p, first, sums, step, false);
+        let mut nan = Bits(0);
+        for row in &total {
+            // A comparison looks at two of them.
+            nan = nan | row[0].funord(row[P - 1]);
+        }
+        if S::CHECKED && nan.0 != 0 {
+            // C is still there: nothing of these rows has been written.
+            let total = totals::<V, N, R, P, SIDE_BY_SIDE, S>(f, p, first, sums, step, true);
+            return put(&total, first, sums);
+        }
+        put(&total, first, sums);
     }
 }
 
-/// N elements of row i of A.
+/// R rows of D. Safe as [`multiply_32`] is.
 #[inline(always)]
-fn factors<V: V16, const N: usize, const R: usize>(a: &[[Part; 2]; N], i: usize) -> [V; N] {
-    let mut out = [V::splat(0); N];
-    for (out, a) in out.iter_mut().zip(a) {
-        *out = if R == 1 { V::from_array(a[0]) } else { V::splat(a[i / 16][i % 16]) };
+unsafe fn put<V: V16, const R: usize, const P: usize>(total: &[[V; P]; R], first: usize, sums: &Sums) {
+    for (row, at) in total.iter().zip(some_rows::<R>(sums.d_rows, first)) {
+        for (part, sum) in row.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { sum.store(sums.d.add(at as usize + 16 * part)) };
+        }
     }
-    out
 }
 
-/// N rows of B in a part of its columns.
+/// Where R rows are.
 #[inline(always)]
-fn columns<V: V16, const N: usize>(b: &[[Part; 2]; N], at: usize) -> [V; N] {
-    let mut out = [V::splat(0); N];
-    for (out, b) in out.iter_mut().zip(b) {
-        *out = V::from_array(b[at]);
+fn some_rows<const R: usize>(rows: &[u32], first: usize) -> [u32; R] {
+    rows.get(first..).and_then(|rows| rows.first_chunk()).copied().unwrap_or([0; R])
+}
+
+/// The sums of R rows in P parts, with steps as they are in full or not. Safe as [`multiply_32`] is.
+#[inline(always)]
+unsafe fn totals<
+    V: V16,
+    const N: usize,
+    const R: usize,
+    const P: usize,
+    const SIDE_BY_SIDE: bool,
+    S: Step<V, N>,
+>(
+    f: &Factors,
+    p: &Product,
+    first: usize,
+    sums: &Sums,
+    step: S,
+    full: bool,
+) -> [[V; P]; R] {
+    let depth = if p.element == Element::F32 { p.words } else { 2 * p.words };
+    let (a, b) = (f.a[..depth].as_chunks::<N>().0, f.b[..depth].as_chunks::<N>().0);
+    let mut total = [[V::splat(0); P]; R];
+    for (row, at) in total.iter_mut().zip(some_rows::<R>(sums.c_rows, first)) {
+        for (part, sum) in row.iter_mut().enumerate() {
+            // SAFETY: the caller's promise.
+            *sum = mfma::start(p.sum, unsafe { V::load(sums.c.add(at as usize + 16 * part)) });
+        }
     }
-    out
+    // Known to be inside, so that nothing is checked on the way.
+    let first = first.min(32 - R);
+    for (a, b) in a.iter().zip(b) {
+        let mut columns = [[V::splat(0); N]; P];
+        for (part, columns) in columns.iter_mut().enumerate() {
+            for (column, b) in columns.iter_mut().zip(b) {
+                *column = V::from_array(b[part]);
+            }
+        }
+        for (n, sums) in total.iter_mut().enumerate() {
+            let mut row = [V::splat(0); N];
+            for (factor, a) in row.iter_mut().zip(a) {
+                *factor = match SIDE_BY_SIDE {
+                    true => V::from_array(std::array::from_fn(|lane| a[0][lane & !3 | n & 3])),
+                    false => V::splat(a.as_flattened()[first + n]),
+                };
+            }
+            for (sum, columns) in sums.iter_mut().zip(&columns) {
+                *sum = match full {
+                    true => step.full(&row, columns, *sum),
+                    false => step.step(&row, columns, *sum),
+                };
+            }
+        }
+    }
+    total
 }
 
 /// D = A · B + C in f64, of so many rows; a single one has a row of A for each column.
@@ -311,24 +375,33 @@ fn columns<V: V16, const N: usize>(b: &[[Part; 2]; N], at: usize) -> [V; N] {
 #[inline(always)]
 pub(super) unsafe fn multiply_64<V: V16>(factors: &Factors64, rows: usize, sums: &Sums) {
     let Factors64 { a, b } = factors;
+    let mut rows_of_b = [V::Long::splat(0); 4];
+    let mut words = [[0u64; 16]; 4];
+    // SAFETY: the caller's promise; sixteen times two dwords.
+    unsafe {
+        for k in 0..4 {
+            rows_of_b[k] = join::<V>(&b[k]);
+            V::store_groups([V::load(a[k][0]), V::load(a[k][1])], words[k].as_mut_ptr().cast());
+        }
+    }
     for (i, (c, d)) in sums.c_rows[..rows].iter().zip(sums.d_rows).enumerate() {
-        // SAFETY: the caller's promise.
-        let start = unsafe {
-            let c = sums.c.add(*c as usize);
-            V::Long::join(V::load(c), V::load(c.add(64)))
-        };
-        let mut sum = start;
-        for (a, b) in a.iter().zip(b.iter()) {
-            sum = mfma::plain_f64(factor_64::<V>(a, rows, i), join::<V>(b), sum);
-        }
-        if sum.funord(sum).0 != 0 {
-            sum = start;
-            for (a, b) in a.iter().zip(b.iter()) {
-                sum = mfma::step_f64(factor_64::<V>(a, rows, i), join::<V>(b), sum);
-            }
-        }
+        let i = i % 16;
         // SAFETY: the caller's promise.
         unsafe {
+            let c = sums.c.add(*c as usize);
+            let start = V::Long::join(V::load(c), V::load(c.add(64)));
+            let mut sum = start;
+            for k in 0..4 {
+                let a = if rows == 1 { join::<V>(&a[k]) } else { V::Long::splat(words[k][i]) };
+                sum = mfma::plain_f64(a, rows_of_b[k], sum);
+            }
+            if sum.funord(sum).0 != 0 {
+                sum = start;
+                for k in 0..4 {
+                    let a = if rows == 1 { join::<V>(&a[k]) } else { V::Long::splat(words[k][i]) };
+                    sum = mfma::step_f64(a, rows_of_b[k], sum);
+                }
+            }
             let d = sums.d.add(*d as usize);
             sum.lo().store(d);
             sum.hi().store(d.add(64));
@@ -337,13 +410,9 @@ pub(super) unsafe fn multiply_64<V: V16>(factors: &Factors64, rows: usize, sums:
 }
 
 #[inline(always)]
-fn join<V: V16>([lo, hi]: &[Part; 2]) -> V::Long {
-    V::Long::join(V::from_array(*lo), V::from_array(*hi))
-}
-
-#[inline(always)]
-fn factor_64<V: V16>(a: &[Part; 2], rows: usize, i: usize) -> V::Long {
-    if rows == 1 { join::<V>(a) } else { V::Long::splat(a[0][i] as u64 | (a[1][i] as u64) << 32) }
+unsafe fn join<V: V16>([lo, hi]: &[*const u32; 2]) -> V::Long {
+    // SAFETY: the caller's words.
+    unsafe { V::Long::join(V::load(*lo), V::load(*hi)) }
 }
 
 /// Registers of an operand.
@@ -368,14 +437,23 @@ impl Exec<'_> {
         }
     }
 
-    /// Consecutive lanes of an operand's register.
-    fn part(&mut self, src: Src, register: u32, first: u32) -> Part {
+    /// Where consecutive lanes of an operand's register are; a constant is where it was put.
+    #[inline(always)]
+    fn place(&self, src: Src, register: u32, first: u32, constants: &[Row; 2]) -> *const u32 {
         match src {
             Src::Vgpr(r) => {
                 let parts = self.run.wave.vgprs[r as usize + register as usize].0.as_chunks::<16>().0;
-                parts[first as usize / 16]
+                parts[first as usize / 16 % 4].as_ptr()
             }
-            src => self.gather(src, register, |n| n),
+            _ => constants[register as usize % 2].0[0].as_ptr(),
+        }
+    }
+
+    /// What registers of an operand have in all lanes, if it is a constant.
+    fn constants(&mut self, src: Src) -> [Row; 2] {
+        match src {
+            Src::Vgpr(_) => [const { Row([[0; 16]; 2]) }; 2],
+            src => [0, 1].map(|register| Row([self.gather(src, register, |n| n); 2])),
         }
     }
 
@@ -405,7 +483,7 @@ impl Exec<'_> {
             rows: shape.m as usize,
             parts: shape.m as usize / 16,
             group: shape.per_lane(),
-            by_column: false,
+            side_by_side: false,
         }
     }
 
@@ -425,7 +503,9 @@ impl Exec<'_> {
         let kept = shape.blocks > 1 && (meets(&a) || meets(&b)) || meets(&c) && c != written;
         let mut late: Vec<Vgpr> =
             if kept { self.run.wave.vgprs[written.clone()].to_vec() } else { Vec::new() };
-        let constant = Row([self.gather(inst.src[2], 0, |n| n); 2]);
+        let [constant, _] = self.constants(inst.src[2]);
+        let constants = [self.constants(inst.src[0]), self.constants(inst.src[1])];
+        let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
         assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
         for block in 0..shape.blocks {
             let from = shape.a_block(block, cbsz, abid);
@@ -433,8 +513,9 @@ impl Exec<'_> {
                 for n in 0..product.words {
                     let k = n as u32 * 32 / shape.element.bits();
                     let (a, b) = (shape.a(first, k, from), shape.a(first, k, block));
-                    work.a[n][part] = self.part(inst.src[0], a.register, a.lane);
-                    work.b[n][part] = self.part(inst.src[1], b.register, shape.b_lane(b.lane, blgp));
+                    let lane = shape.b_lane(b.lane, blgp);
+                    words.a[n][part] = self.place(inst.src[0], a.register, a.lane, &constants[0]);
+                    words.b[n][part] = self.place(inst.src[1], b.register, lane, &constants[1]);
                 }
             }
             let at = shape.d(0, 0, block).register as usize;
@@ -447,7 +528,7 @@ impl Exec<'_> {
                     Src::Vgpr(_) => (file.add(c.start + at).cast_const().cast(), d_rows),
                     _ => (constant.0.as_ptr().cast(), SAME),
                 };
-                (self.kernels.mfma_32)(work, &product, &Sums { c, c_rows, d, d_rows });
+                (self.kernels.mfma_32)(&words, work, &product, &Sums { c, c_rows, d, d_rows });
             }
         }
         if kept {
@@ -459,50 +540,89 @@ impl Exec<'_> {
     fn mfma_small(&mut self, inst: &Inst, shape: &Shape, work: &mut Factors) {
         let (cbsz, abid, blgp) =
             (bits::MFMA_CBSZ.get(inst.bits), bits::MFMA_ABID.get(inst.bits), bits::MFMA_BLGP.get(inst.bits));
-        let product = Product { rows: 1, parts: 1, by_column: true, ..self.product(shape) };
-        let mut done = [Vgpr([0; 64]); 4];
-        for (i, row) in (0..4).zip(&mut done) {
-            for first in (0..64).step_by(16) {
-                for n in 0..product.words {
-                    let register = n as u32;
-                    let a = |column: u32| i + 4 * shape.a_block((first + column) / 4, cbsz, abid);
-                    work.a[n][0] = self.gather(inst.src[0], register, a);
-                    work.b[n][0] = self.part(inst.src[1], register, shape.b_lane(first, blgp));
-                }
-                let c = Row([self.part(inst.src[2], i, first); 2]);
-                let d = row.0[first as usize..].as_mut_ptr();
-                let sums = Sums { c: c.0.as_ptr().cast(), c_rows: SAME, d, d_rows: SAME };
-                // SAFETY: as above; one row in one part.
-                unsafe { (self.kernels.mfma_32)(work, &product, &sums) };
+        let product = Product { parts: 1, side_by_side: true, ..self.product(shape) };
+        let factors = product.words as u32;
+        // As in larger ones; here lanes that come later may want what lanes before had.
+        let written = registers(Src::Vgpr(inst.dst), 4);
+        let meets = |r: &Range<usize>| r.start < written.end && written.start < r.end;
+        let c = registers(inst.src[2], 4);
+        let kept = (0..2).any(|n| meets(&registers(inst.src[n], factors))) || meets(&c) && c != written;
+        assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
+        let mut late = [Vgpr([0; 64]); 4];
+        let [constant, _] = self.constants(inst.src[2]);
+        let constants = [self.constants(inst.src[0]), self.constants(inst.src[1])];
+        let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
+        let mut others = [const { Row([[0; 16]; 2]) }; 2];
+        for first in (0..64).step_by(16) {
+            for n in 0..factors {
+                words.a[n as usize][0] = match cbsz {
+                    0 => self.place(inst.src[0], n, first, &constants[0]),
+                    _ => {
+                        let other = &mut others[n as usize % 2].0[0];
+                        *other = self.gather(inst.src[0], n, |column| {
+                            4 * shape.a_block((first + column) / 4, cbsz, abid) + column % 4
+                        });
+                        other.as_ptr()
+                    }
+                };
+                let lane = shape.b_lane(first, blgp);
+                words.b[n as usize][0] = self.place(inst.src[1], n, lane, &constants[1]);
+            }
+            let file = self.run.wave.vgprs.as_mut_ptr();
+            // SAFETY: the registers are there, with four rows of sixteen lanes from `first` on; the kernels were chosen for
+            // what the host has.
+            unsafe {
+                let d = if kept { late.as_mut_ptr() } else { file.add(written.start) };
+                let d = d.cast::<u32>().add(first as usize);
+                let (c, c_rows) = match inst.src[2] {
+                    Src::Vgpr(_) => (file.add(c.start).cast_const().cast::<u32>().add(first as usize), OF_4),
+                    _ => (constant.0.as_ptr().cast(), SAME),
+                };
+                (self.kernels.mfma_32)(&words, work, &product, &Sums { c, c_rows, d, d_rows: OF_4 });
             }
         }
-        self.run.wave.vgprs[inst.dst as usize..][..4].copy_from_slice(&done);
+        if kept {
+            self.run.wave.vgprs[written].copy_from_slice(&late);
+        }
     }
 
     fn mfma_f64(&mut self, inst: &Inst, shape: &Shape) {
-        let mut work = Factors64 { a: [[[0; 16]; 2]; 4], b: [[[0; 16]; 2]; 4] };
+        let constants = [self.constants(inst.src[0]), self.constants(inst.src[1])];
+        let mut work = Factors64 { a: [[std::ptr::null(); 2]; 4], b: [[std::ptr::null(); 2]; 4] };
         for word in 0..2 {
             for k in 0..4 {
-                work.a[k as usize][word as usize] = self.part(inst.src[0], word, 16 * k);
-                work.b[k as usize][word as usize] = self.part(inst.src[1], word, 16 * k);
+                let (a, b) = (inst.src[0], inst.src[1]);
+                work.a[k as usize][word as usize] = self.place(a, word, 16 * k, &constants[0]);
+                work.b[k as usize][word as usize] = self.place(b, word, 16 * k, &constants[1]);
             }
         }
         let sums = 2 * shape.m * shape.n * shape.blocks / 64;
+        // D may lie over C as it is, or not at all, and over A and B if they are read once; else it is written late.
+        let (written, read) = (registers(Src::Vgpr(inst.dst), sums), registers(inst.src[2], sums));
+        let meets = |r: &Range<usize>| r.start < written.end && written.start < r.end;
+        let again = shape.m == 4 && (0..2).any(|n| meets(&registers(inst.src[n], 2)));
+        let direct = !again && (read == written || !meets(&read));
+        assert!(written.end.max(read.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
         let constant = [0, 1].map(|word| Vgpr([self.gather(inst.src[2], word, |n| n)[0]; 64]));
-        let mut done = [Vgpr([0; 64]); 8];
+        let mut done = if direct { Vec::new() } else { vec![Vgpr([0; 64]); sums as usize] };
+        let file = self.run.wave.vgprs.as_mut_ptr();
         let (c, c_rows) = match inst.src[2] {
-            Src::Vgpr(_) => {
-                (self.run.wave.vgprs[registers(inst.src[2], sums)].as_ptr().cast::<u32>(), OF_F64)
-            }
+            Src::Vgpr(_) => (file.wrapping_add(read.start).cast_const().cast::<u32>(), OF_F64),
             _ => (constant.as_ptr().cast(), SAME),
         };
-        let d = done.as_mut_ptr().cast::<u32>();
+        let d = if direct { file.wrapping_add(written.start) } else { done.as_mut_ptr() }.cast::<u32>();
         if shape.m == 4 {
             // Four matrices side by side: row i of all is sixteen lanes, as in the larger one.
             let all = work.a;
             for i in 0..4 {
-                for (a, all) in work.a.as_flattened_mut().iter_mut().zip(all.as_flattened()) {
-                    *a = std::array::from_fn(|column| all[column / 4 * 4 + i]);
+                let mut rows = [const { Row([[0; 16]; 2]) }; 4];
+                for ((row, all), to) in rows.iter_mut().zip(&all).zip(&mut work.a) {
+                    for ((word, from), to) in row.0.iter_mut().zip(all).zip(to) {
+                        // SAFETY: sixteen lanes of a register, or of a constant.
+                        let part = unsafe { &*from.cast::<Part>() };
+                        *word = std::array::from_fn(|column| part[column / 4 * 4 + i]);
+                        *to = word.as_ptr();
+                    }
                 }
                 let (c_rows, d_rows) = (&c_rows[i..], &OF_F64[i..]);
                 // SAFETY: as above.
@@ -512,7 +632,8 @@ impl Exec<'_> {
             // SAFETY: as above.
             unsafe { (self.kernels.mfma_64)(&work, 16, &Sums { c, c_rows, d, d_rows: OF_F64 }) };
         }
-        let written = registers(Src::Vgpr(inst.dst), sums);
-        self.run.wave.vgprs[written].copy_from_slice(&done[..sums as usize]);
+        if !direct {
+            self.run.wave.vgprs[written].copy_from_slice(&done);
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! The interpreter: decodes blocks once, then executes them instruction by instruction.
 //!
 //! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
-//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`matrix`] MFMA. Everything else is executed by
+//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`cross`] permutes, [`matrix`] MFMA. Everything else is executed by
 //! `sem` on the wave's registers and memory ([`Running`]).
 
 pub mod cache;
+mod cross;
+mod groups;
 pub(crate) mod kernels;
 mod matrix;
 mod places;
@@ -127,6 +129,7 @@ impl Interp {
     /// wave, if anything does; else it goes on at its PC.
     pub fn step(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory) -> Option<Event> {
         let pc = wave.pc;
+        wave.touch_all();
         let mut exec = self.exec(wave, group, memory);
         let block = program::decode_one(&self.decoder, memory, pc, exec.layout);
         // SAFETY: as in `run_wave`.
@@ -260,6 +263,7 @@ impl Exec<'_> {
     /// Runs a block that was decoded at an address for the wave's layout as it is now.
     #[inline]
     pub fn block(&mut self, pc: u64, block: &Block) -> Next {
+        self.run.wave.touch_all();
         if block.stepped { self.run_step(pc, block) } else { self.run_block(pc, block) }
     }
 
@@ -289,6 +293,7 @@ impl Exec<'_> {
     /// and what ran of it is counted.
     pub fn instruction(&mut self, pc: u64, block: &Block, at: usize) -> Option<Next> {
         self.block = pc;
+        self.run.wave.touch_all();
         if block.lane_ops.list[at].task != Task::Leave {
             self.strip(block, at, at + 1);
             return None;

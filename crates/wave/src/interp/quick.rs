@@ -1,16 +1,18 @@
 //! Plain loads and stores the quick way: when all that an instruction's active lanes access lies in one allocation, one
-//! check does for all of them, and consecutive dwords are copied. What is not so simple, above all what faults, is left
+//! check does for all of them, and what lies side by side is moved at once. What is not so simple, above all what faults, is left
 //! to `sem`, which goes lane by lane. Addresses are `sem`'s.
 
 use super::Exec;
+use super::groups::Registers;
 use super::places::{Places, Request, Rule};
-use super::update::Update;
+use super::update::{Batch, Update};
 use crate::guest;
 use crate::observe::Space;
 use crate::program::{Inst, Src};
 use std::mem::MaybeUninit;
 use wavemill_sem::address::{self, Addressing, BufferFields};
 use wavemill_sem::atomic::{Atomic, Unit};
+use wavemill_sem::buffer::BufferOperands;
 use wavemill_sem::execute::transfer::Resource;
 use wavemill_sem::memory::{Access, Extend};
 use wavemill_sem::scalar::{S32, S64};
@@ -36,6 +38,9 @@ impl Span {
     }
 }
 
+/// Offsets of an instruction that has none.
+static NOWHERE: [u32; 64] = [0; 64];
+
 /// An access of every active lane at `base` plus its offset.
 #[derive(Clone, Copy)]
 struct Move {
@@ -43,6 +48,8 @@ struct Move {
     /// May be a register, of those that the access does not write.
     offsets: *const [u32; 64],
     exec: u64,
+    /// All lanes are active, and each offset is as many bytes above the one before as a lane accesses.
+    adjacent: bool,
 }
 
 /// Whether no two of the spans overlap.
@@ -173,10 +180,17 @@ impl Exec<'_> {
         }
         match inst.addressing {
             Addressing::Scratch { .. } => return self.quick_places(inst, access, exec),
-            Addressing::Buffer(fields) if !fields.addr64 => return self.quick_places(inst, access, exec),
+            Addressing::Buffer(fields) if !fields.addr64 => {
+                return match self.linear(inst, &fields, access.bytes(), exec) {
+                    Some((register, span, first)) => {
+                        self.quick_span(inst, access, exec, (register, span, first))
+                    }
+                    None => self.quick_places(inst, access, exec),
+                };
+            }
             _ => {}
         }
-        let (bytes, write) = (access.bytes(), access.writes());
+        let bytes = access.bytes();
         let Src::Vgpr(address) = inst.src[0] else { return false };
         // Where the lane with the lowest offset is; the others are as far from it as their offsets are, for addresses are
         // sums, and none of them leaves the lowest offset's 4 GiB.
@@ -204,6 +218,53 @@ impl Exec<'_> {
             }
             _ => return false,
         };
+        self.quick_span(inst, access, exec, (Some(address), span, first))
+    }
+
+    /// The offsets of an instruction on a buffer that is a piece of memory: the register that has them, if there is one, where
+    /// they lie, and the lowest address. None if the buffer is more than that, or some of it is out of range.
+    #[inline]
+    fn linear(
+        &mut self,
+        inst: &Inst,
+        fields: &BufferFields,
+        bytes: u8,
+        exec: u64,
+    ) -> Option<(Option<u16>, Span, u64)> {
+        let Resource { buffer, scalar, .. } = Resource::of(fields, false, &mut self.run);
+        if fields.idxen || buffer.swizzle.0 || buffer.add_tid.0 || self.run.wave.told.looking {
+            return None;
+        }
+        let (register, span) = match (fields.offen, inst.src[0]) {
+            (false, _) => (None, Span::default()),
+            (true, Src::Vgpr(r)) => (Some(r), self.span(r, false, exec, bytes)?),
+            _ => return None,
+        };
+        let constant = fields.offset as u32;
+        let place = |offset: u32| BufferOperands {
+            index: S32(0),
+            offset: S64(offset as u64),
+            scalar: S32(scalar),
+            indexed: false,
+            lane: S32(0),
+        };
+        // No access goes on at the other end of the offsets. What is below a byte in range is in range.
+        let last = span.greatest.checked_add(constant)?;
+        last.checked_add(bytes as u32)?;
+        let first = buffer.address(place(span.least + constant)).0;
+        buffer.in_range(place(last), bytes as u32).0.then_some((register, span, first))
+    }
+
+    /// A load or store of lanes whose offsets from an address lie in a span. False: not done.
+    #[inline(always)]
+    fn quick_span(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        exec: u64,
+        (register, span, first): (Option<u16>, Span, u64),
+    ) -> bool {
+        let (bytes, write) = (access.bytes(), access.writes());
         let len = (span.greatest - span.least) as u64 + bytes as u64;
         let Ok(p) = guest::check(&mut self.run.wave.cache, self.run.memory, first, len, write) else {
             return false;
@@ -217,20 +278,24 @@ impl Exec<'_> {
         if looking && !self.run.takes(Space::Global, first, len) {
             return false;
         }
-        if span.consecutive && bytes == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
+        if span.consecutive && !access.is_atomic() {
             // SAFETY: all bytes between the first and the last are checked.
-            let done = unsafe { self.consecutive(inst, write, p, 0) };
+            let done = unsafe { self.consecutive(inst, access, p, 0) };
             if looking && done {
                 self.run.tell_lanes(Space::Global, access, exec, first, None);
             }
             return done;
         }
         let mut copy = MaybeUninit::uninit();
-        let offsets = self.offsets(address, inst, access, &mut copy);
+        let offsets = self.offsets(register, inst, access, &mut copy);
         // Offsets count from the base, which may lie outside the allocation.
-        let all = Move { base: p.wrapping_sub(span.least as usize), offsets, exec };
+        let base = p.wrapping_sub(span.least as usize);
+        let all = Move { base, offsets, exec, adjacent: span.consecutive };
         // SAFETY: all bytes between the first and the last are checked.
-        let done = unsafe { self.transfer(inst, access, all, 0) };
+        let done = unsafe {
+            let uniform = span.least == span.greatest && self.uniform(inst, access, p, exec);
+            uniform || self.transfer(inst, access, all, 0)
+        };
         if looking && done {
             // SAFETY: the register, or a copy of it, which nothing has changed.
             let offsets = unsafe { &*offsets };
@@ -320,7 +385,8 @@ impl Exec<'_> {
         for (i, (places, (p, span))) in found.iter().zip(spans).take(parts).enumerate() {
             // SAFETY: written above.
             let places = unsafe { places.assume_init_ref() };
-            let all = Move { base: p.wrapping_sub(span.least as usize), offsets: &places.low, exec };
+            let base = p.wrapping_sub(span.least as usize);
+            let all = Move { base, offsets: &places.low, exec, adjacent: span.consecutive };
             let part = match access {
                 Access::Load { extend, .. } => Access::Load { bytes: step, extend },
                 Access::Store { high, .. } => Access::Store { bytes: step, high },
@@ -328,8 +394,8 @@ impl Exec<'_> {
             };
             // SAFETY: all bytes between the first and the last are checked.
             let done = unsafe {
-                match span.consecutive && step == 4 && p.addr() & 3 == 0 && !access.is_atomic() {
-                    true => self.consecutive(inst, write, p, i as u16),
+                match span.consecutive && !access.is_atomic() {
+                    true => self.consecutive(inst, part, p, i as u16),
                     false => self.transfer(inst, part, all, i as u16),
                 }
             };
@@ -363,10 +429,20 @@ impl Exec<'_> {
             return false;
         }
         let old = if inst.returns() { file.wrapping_add(inst.dst as usize) } else { std::ptr::null_mut() };
-        let Move { base, offsets, exec } = lanes;
+        let Move { base, offsets, exec, adjacent } = lanes;
         let second = if op.has_second() { second } else { std::ptr::null() };
         // SAFETY: the caller's promise.
         let offsets = unsafe { &*offsets };
+        if adjacent {
+            let base = base.wrapping_add(offsets[0] as usize);
+            let (data, second, old) = (data.cast(), second.cast(), old.cast());
+            let batch = Batch { op, bytes, unit, base, data, second, old };
+            if batch.is_aligned() {
+                // SAFETY: as above; registers are inside the file (decoding saw to it).
+                unsafe { (self.kernels.update)(&batch) };
+                return true;
+            }
+        }
         let update = Update { op, bytes, base, offsets, exec, unit, data, second, old };
         if !update.aligned() {
             return false;
@@ -398,7 +474,7 @@ impl Exec<'_> {
                 let store = action == PairAction::Write;
                 self.quick_share2(inst, (bytes, store), exec, pair_offsets(offset, step), part)
             }
-            _ => false,
+            _ => self.quick_cross(inst, share, offset as u32, exec),
         }
     }
 
@@ -425,18 +501,19 @@ impl Exec<'_> {
             return false;
         }
         let base = base.wrapping_add(offset as usize);
-        if span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0 && !access.is_atomic() {
-            let write = access.writes();
+        let start = base.wrapping_add(span.least as usize);
+        if span.consecutive && !access.is_atomic() {
             // SAFETY: all bytes are below the limit.
-            let done = unsafe { self.consecutive(inst, write, base.wrapping_add(span.least as usize), 0) };
+            let done = unsafe { self.consecutive(inst, access, start, 0) };
             if looking && done {
                 self.run.tell_lanes(Space::Lds, access, exec, first, None);
             }
             return done;
         }
         let mut copy = MaybeUninit::uninit();
-        let offsets = self.offsets(address, inst, access, &mut copy);
+        let offsets = self.offsets(Some(address), inst, access, &mut copy);
         let mode = self.mode;
+        let all = Move { base, offsets, exec, adjacent: span.consecutive };
         // SAFETY: all bytes are below the limit.
         let done = unsafe {
             match access {
@@ -446,9 +523,10 @@ impl Exec<'_> {
                         Atomic::CmpSwap | Atomic::CmpSwapF => (inst.src[2], inst.src[1]),
                         _ => (inst.src[1], inst.src[2]),
                     };
-                    self.update(inst, Unit::Share(&mode), (op, bytes), sources, Move { base, offsets, exec })
+                    self.update(inst, Unit::Share(&mode), (op, bytes), sources, all)
                 }
-                _ => self.transfer(inst, access, Move { base, offsets, exec }, 0),
+                _ if span.least == span.greatest && self.uniform(inst, access, start, exec) => true,
+                _ => self.transfer(inst, access, all, 0),
             }
         };
         if looking && done {
@@ -481,7 +559,10 @@ impl Exec<'_> {
             return false;
         }
         let offsets = self.run.wave.vgprs[address as usize].0;
-        let all = Move { base, offsets: &offsets, exec };
+        // Both numbers of a lane lie side by side, and so do the lanes.
+        let adjacent = offsets2[0].abs_diff(offsets2[1]) == bytes as u32
+            && self.span(address, false, exec, 2 * bytes).is_some_and(|s| s.consecutive);
+        let all = Move { base, offsets: &offsets, exec, adjacent };
         if !self.pairs(inst, (bytes, store), offsets2, span, all) {
             return false;
         }
@@ -504,57 +585,76 @@ impl Exec<'_> {
         (bytes, store): (u8, bool),
         offsets2: [u32; 2],
         span: Span,
-        Move { base, offsets, exec }: Move,
+        Move { base, offsets, exec, adjacent }: Move,
     ) -> bool {
+        let file = self.run.wave.vgprs.as_mut_ptr().cast::<u32>();
+        let dwords = bytes as usize / 4;
+        let mut registers = [[std::ptr::null_mut(); 4]; 2];
+        for (n, registers) in registers.iter_mut().enumerate() {
+            let first = match (store, inst.src[1 + n]) {
+                (true, Src::Vgpr(r)) => r as usize,
+                (true, _) => return false,
+                (false, _) => inst.dst as usize + n * dwords,
+            };
+            *registers = std::array::from_fn(|i| file.wrapping_add(64 * (first + i)));
+        }
+        let twice = 2 * bytes;
+        if adjacent {
+            let order = if offsets2[0] < offsets2[1] { [0, 1] } else { [1, 0] };
+            let all = std::array::from_fn(|i| registers[order[(i / dwords) & 1]][i % dwords]);
+            let p = base.wrapping_add((span.least + offsets2[order[0]]) as usize);
+            // SAFETY: all bytes are below the limit; registers are inside the file.
+            unsafe {
+                match store {
+                    true => (self.kernels.store)(p, &all, twice, false),
+                    false => (self.kernels.load)(p, &all, twice, Extend::Zero),
+                }
+            }
+            return true;
+        }
         let apart = offsets2[0].abs_diff(offsets2[1]) > span.greatest - span.least + bytes as u32 - 1;
-        if let (true, false, Src::Vgpr(a), Src::Vgpr(b)) = (store, apart, inst.src[1], inst.src[2]) {
+        if store && !apart && !span.consecutive {
             // What one lane stores another may, too: the lanes in order, both of a lane's together.
-            let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
             each(exec, |lane| {
-                for (offset, r) in offsets2.into_iter().zip([a, b]) {
-                    let one = Move { base: base.wrapping_add(offset as usize), offsets, exec: 1 << lane };
+                for (offset, r) in offsets2.into_iter().zip(registers) {
+                    let base = base.wrapping_add(offset as usize);
+                    let one = Move { base, offsets, exec: 1 << lane, adjacent: false };
                     // SAFETY: all bytes are below the limit; registers are inside the file.
-                    unsafe { one.store(file.add(r as usize), bytes, false) };
+                    unsafe { one.store(r[0].cast(), bytes, false) };
                 }
             });
             return true;
         }
-        for (i, offset) in offsets2.into_iter().enumerate() {
-            let base = base.wrapping_add(offset as usize);
-            let one = Move { base, offsets, exec };
-            let dwords = span.consecutive && bytes == 4 && (span.least + offset) & 3 == 0;
+        // Where lanes ascend, a lane's second number may lie where a later one has its first, or the other way round: what the
+        // later one stores is stored later.
+        let order = if offsets2[0] < offsets2[1] { [1, 0] } else { [0, 1] };
+        for n in order {
+            let base = base.wrapping_add(offsets2[n] as usize);
+            let one = Move { base, offsets, exec, adjacent: false };
             let first = base.wrapping_add(span.least as usize);
-            let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
             // SAFETY: all bytes are below the limit; registers are inside the file.
             unsafe {
-                match (store, inst.src[1 + i]) {
-                    (true, Src::Vgpr(r)) if dwords => {
-                        std::ptr::copy_nonoverlapping(file.add(r as usize).cast(), first, 256);
-                    }
-                    (true, Src::Vgpr(r)) => one.store(file.add(r as usize), bytes, false),
-                    (true, _) => return false,
-                    (false, _) if dwords => {
-                        std::ptr::copy_nonoverlapping(first, file.add(inst.dst as usize + i).cast(), 256);
-                    }
-                    (false, _) => {
-                        let dst = inst.dst as usize + i * (bytes as usize / 4);
-                        one.load(file.add(dst), bytes, Extend::Zero);
-                    }
+                match (store, span.consecutive) {
+                    (true, true) => (self.kernels.store)(first, &registers[n], bytes, false),
+                    (true, false) => one.store(registers[n][0].cast(), bytes, false),
+                    (false, true) => (self.kernels.load)(first, &registers[n], bytes, Extend::Zero),
+                    (false, false) => one.load(registers[n][0].cast(), bytes, Extend::Zero),
                 }
             }
         }
         true
     }
 
-    /// A register with offsets: itself, or a copy where the access may write it.
+    /// A register with offsets: itself, or a copy where the access may write it; none of them has a register.
     #[inline(always)]
     fn offsets(
         &mut self,
-        register: u16,
+        register: Option<u16>,
         inst: &Inst,
         access: Access,
         copy: &mut MaybeUninit<[u32; 64]>,
     ) -> *const [u32; 64] {
+        let Some(register) = register else { return &NOWHERE };
         let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
         let own = file.wrapping_add(register as usize).cast_const();
         let filled = inst.dst..inst.dst + (access.bytes() as u16).div_ceil(4);
@@ -575,25 +675,63 @@ impl Exec<'_> {
         unsafe { self.kernels.span(low, high, exec, step) }
     }
 
-    /// Between 64 aligned dwords of memory and one of an instruction's data registers. False: not done.
+    /// An instruction's data registers, from one of them on; null for what is no register.
+    #[inline(always)]
+    fn registers(&mut self, inst: &Inst, access: Access, number: u16) -> Registers {
+        let first = match (access, inst.src[1]) {
+            (Access::Load { .. }, _) => inst.dst,
+            (_, Src::Vgpr(r)) => r,
+            _ => return [std::ptr::null_mut(); 4],
+        };
+        let file = self.run.wave.vgprs.as_mut_ptr();
+        std::array::from_fn(|i| file.wrapping_add((first + number) as usize + i).cast())
+    }
+
+    /// Between numbers of all lanes side by side in memory and an instruction's data registers, from one of them on. False: not
+    /// done.
     ///
     /// # Safety
-    /// The dwords must be checked.
+    /// The numbers must be checked.
     #[inline(always)]
-    unsafe fn consecutive(&mut self, inst: &Inst, write: bool, p: *mut u8, number: u16) -> bool {
-        let file = self.run.wave.vgprs.as_mut_ptr();
+    unsafe fn consecutive(&mut self, inst: &Inst, access: Access, p: *mut u8, number: u16) -> bool {
+        let registers = self.registers(inst, access, number);
+        if registers[0].is_null() {
+            return false;
+        }
         // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
         unsafe {
-            match (write, inst.src[1]) {
-                (false, _) => {
-                    std::ptr::copy_nonoverlapping(p, file.add((inst.dst + number) as usize).cast(), 256);
+            match access {
+                Access::Load { bytes: 4, .. } => {
+                    std::ptr::copy_nonoverlapping(p, registers[0].cast(), 256);
                 }
-                (true, Src::Vgpr(r)) => {
-                    std::ptr::copy_nonoverlapping(file.add((r + number) as usize).cast(), p, 256);
+                Access::Store { bytes: 4, .. } => {
+                    std::ptr::copy_nonoverlapping(registers[0].cast(), p, 256);
+                }
+                Access::Load { bytes: bytes @ (1 | 2 | 8 | 12 | 16), extend } => {
+                    (self.kernels.load)(p, &registers, bytes, extend);
+                }
+                Access::Store { bytes: bytes @ (1 | 2 | 8 | 12 | 16), high } => {
+                    (self.kernels.store)(p, &registers, bytes, high);
                 }
                 _ => return false,
             }
         }
+        true
+    }
+
+    /// A load of all lanes from one place. False: not done.
+    ///
+    /// # Safety
+    /// The number must be checked.
+    #[inline(always)]
+    unsafe fn uniform(&mut self, inst: &Inst, access: Access, p: *const u8, exec: u64) -> bool {
+        let Access::Load { bytes: bytes @ ..=16, extend } = access else { return false };
+        if let Extend::Half { keep: true, .. } = extend {
+            return false;
+        }
+        let registers = self.registers(inst, access, 0);
+        // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
+        unsafe { (self.kernels.spread)(p, &registers, bytes, extend, exec) };
         true
     }
 

@@ -1,7 +1,10 @@
-//! Atomic operations of all lanes: one loop for each operation, so that none is chosen lane by lane.
+//! Atomic operations of all lanes: one loop for each operation, so that none is chosen lane by lane; or sixteen lanes at a
+//! time, where their numbers lie side by side.
 
 use crate::guest;
+use crate::simd::V16;
 use wavemill_sem::atomic::{Atomic, Unit};
+use wavemill_sem::lanes::Long;
 
 /// Atomic operations of an instruction's active lanes, the lanes in order.
 #[derive(Clone, Copy)]
@@ -118,5 +121,152 @@ impl Update<'_> {
                 }
             }
         }
+    }
+}
+
+/// Atomic operations of all lanes on numbers that lie side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch<'a> {
+    /// The operation.
+    pub op: Atomic,
+    /// Size: 4 or 8.
+    pub bytes: u8,
+    /// What does them.
+    pub unit: Unit<'a>,
+    /// The first number.
+    pub base: *mut u8,
+    /// Registers with DATA.
+    pub data: *const u32,
+    /// Registers with the other datum; null for none.
+    pub second: *const u32,
+    /// Registers that get the old value; null for none.
+    pub old: *mut u32,
+}
+
+impl Batch<'_> {
+    /// Whether they can be done together: all numbers must be aligned. The cache's of 32 bits are done in pairs.
+    pub fn is_aligned(&self) -> bool {
+        let unit = if matches!(self.unit, Unit::Cache) { 8 } else { self.bytes as usize };
+        self.base.addr().is_multiple_of(unit)
+    }
+}
+
+/// Sixteen lanes of two registers; zero where there are none.
+#[inline(always)]
+unsafe fn pair<V: V16>(p: *const u32, chunk: usize) -> V::Long {
+    if p.is_null() {
+        return V::Long::splat(0);
+    }
+    // SAFETY: the caller's registers.
+    unsafe { V::Long::join(V::load(p.add(16 * chunk)), V::load(p.add(64 + 16 * chunk))) }
+}
+
+/// Does them: new values of sixteen lanes at a time from what is in memory. LDS takes them, as nobody else has it meanwhile;
+/// elsewhere each is exchanged for what it was made of, two of 32 bits at once, and made anew where that has changed.
+///
+/// # Safety
+/// Numbers must be aligned ([`Batch::is_aligned`]), readable and writable; registers must be there, aligned.
+#[inline(always)]
+pub(crate) unsafe fn update<V: V16>(b: &Batch<'_>) {
+    let share = matches!(b.unit, Unit::Share(_));
+    for c in 0..4 {
+        // SAFETY: the caller's promise; all of a chunk is read before any of it is written.
+        unsafe {
+            let p = b.base.add(16 * c * b.bytes as usize);
+            if b.bytes == 4 {
+                let [mut old] = V::load_groups::<1>(p);
+                let second = if b.second.is_null() { V::splat(0) } else { V::load(b.second.add(16 * c)) };
+                let new = b.op.words(old, V::load(b.data.add(16 * c)), second, b.unit);
+                if share {
+                    V::store_groups([new], p);
+                } else {
+                    let mut pairs = [0u64; 16];
+                    V::store_groups([old, new], pairs.as_mut_ptr().cast());
+                    // Two lanes' old values beside their new ones.
+                    for n in 0..8 {
+                        let (x, y) = (pairs[2 * n], pairs[2 * n + 1]);
+                        let (was, is) = (x & LOW | y << 32, x >> 32 | y & !LOW);
+                        if !guest::exchange(p.add(8 * n), was, is) {
+                            old = b.slowly(old, p, 2 * n, 16 * c);
+                            old = b.slowly(old, p, 2 * n + 1, 16 * c);
+                        }
+                    }
+                }
+                if !b.old.is_null() {
+                    old.store(b.old.add(16 * c));
+                }
+            } else {
+                let [mut low, mut high] = V::load_groups::<2>(p);
+                let old = V::Long::join(low, high);
+                let new = b.op.longs(old, pair::<V>(b.data, c), pair::<V>(b.second, c), b.unit);
+                if share {
+                    V::store_groups([new.lo(), new.hi()], p);
+                } else {
+                    let (mut was, mut is) = ([0u64; 16], [0u64; 16]);
+                    V::store_groups([low, high], was.as_mut_ptr().cast());
+                    V::store_groups([new.lo(), new.hi()], is.as_mut_ptr().cast());
+                    for n in 0..16 {
+                        if !guest::exchange(p.add(8 * n), was[n], is[n]) {
+                            [low, high] = b.slowly_wide([low, high], p, n, 16 * c);
+                        }
+                    }
+                }
+                if !b.old.is_null() {
+                    low.store(b.old.add(16 * c));
+                    high.store(b.old.add(64 + 16 * c));
+                }
+            }
+        }
+    }
+}
+
+/// The lower half of 64 bits.
+const LOW: u64 = u32::MAX as u64;
+
+impl Batch<'_> {
+    /// What a lane's number was when it was replaced.
+    ///
+    /// # Safety
+    /// As for [`update`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn lane(&self, p: *mut u8, lane: usize) -> u64 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let get = |file: *const u32| -> u64 {
+                match (file.is_null(), self.bytes) {
+                    (true, _) => 0,
+                    (_, 4) => file.add(lane).read() as u64,
+                    _ => file.add(lane).read() as u64 | (file.add(64 + lane).read() as u64) << 32,
+                }
+            };
+            let (data, second) = (get(self.data), get(self.second));
+            guest::update(p, self.bytes, |old| self.op.apply(old, data, second, self.bytes, self.unit))
+        }
+    }
+
+    /// The old values of sixteen lanes with that of one whose number had changed.
+    ///
+    /// # Safety
+    /// As for [`update`].
+    #[inline(always)]
+    unsafe fn slowly<V: V16>(&self, old: V, p: *mut u8, n: usize, first: usize) -> V {
+        let mut all = old.to_array();
+        // SAFETY: the caller's promise.
+        all[n] = unsafe { self.lane(p.add(4 * n), first + n) } as u32;
+        V::from_array(all)
+    }
+
+    /// The same for 64 bits.
+    ///
+    /// # Safety
+    /// As for [`update`].
+    #[inline(always)]
+    unsafe fn slowly_wide<V: V16>(&self, [low, high]: [V; 2], p: *mut u8, n: usize, first: usize) -> [V; 2] {
+        let (mut low, mut high) = (low.to_array(), high.to_array());
+        // SAFETY: the caller's promise.
+        let old = unsafe { self.lane(p.add(8 * n), first + n) };
+        (low[n], high[n]) = (old as u32, (old >> 32) as u32);
+        [V::from_array(low), V::from_array(high)]
     }
 }

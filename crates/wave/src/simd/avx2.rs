@@ -154,6 +154,19 @@ functions! {
             let odd = _mm256_sad_epu8(_mm256_srli_epi64::<32>(a), _mm256_srli_epi64::<32>(b));
             _mm256_or_si256(even, _mm256_slli_epi64::<32>(odd))
         }
+        pub fn flush(a: __m256i, t: __m256i, e: __m256i) -> __m256i {
+            let tiny = _mm256_cmpeq_epi32(_mm256_and_si256(t, e), _mm256_setzero_si256());
+            _mm256_andnot_si256(_mm256_andnot_si256(_mm256_set1_epi32(i32::MIN), tiny), a)
+        }
+        pub fn fmin(a: __m256i, b: __m256i) -> __m256i {
+            // The instruction gives its second operand where both are the same: of zeros with different signs both are had.
+            let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+            _mm256_castps_si256(_mm256_or_ps(_mm256_min_ps(a, b), _mm256_min_ps(b, a)))
+        }
+        pub fn fmax(a: __m256i, b: __m256i) -> __m256i {
+            let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+            _mm256_castps_si256(_mm256_and_ps(_mm256_max_ps(a, b), _mm256_max_ps(b, a)))
+        }
         pub fn i2f(a: __m256i) -> __m256i { _mm256_castps_si256(_mm256_cvtepi32_ps(a)) }
         pub fn u2f(a: __m256i) -> __m256i {
             // Both halves are exact; the upper one times 2¹⁶ is, too. One rounding.
@@ -185,8 +198,12 @@ functions! {
             let packed = _mm256_permute4x64_epi64::<0b1000>(_mm256_packus_epi32(low, low));
             _mm256_castps_si256(_mm256_cvtph_ps(_mm256_castsi256_si128(packed)))
         }
+        pub fn h2f_high(a: __m256i) -> __m256i { h2f(_mm256_srli_epi32::<16>(a)) }
         pub fn f2h(a: __m256i) -> __m256i {
             _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(_mm256_castsi256_ps(a)))
+        }
+        pub fn f2h_pair(a: __m256i, b: __m256i) -> __m256i {
+            _mm256_or_si256(f2h(a), _mm256_slli_epi32::<16>(f2h(b)))
         }
         pub fn f2h_round(a: __m256i, round: Round) -> __m256i {
             let a = _mm256_castsi256_ps(a);
@@ -245,6 +262,19 @@ functions! {
             // Ones come in from above where the sign is set.
             let sign = _mm256_cmpgt_epi64(_mm256_setzero_si256(), a);
             _mm256_xor_si256(_mm256_srlv_epi64(_mm256_xor_si256(a, sign), b), sign)
+        }
+        pub fn flush(a: __m256i, t: __m256i, e: __m256i) -> __m256i {
+            let tiny = _mm256_cmpeq_epi64(_mm256_and_si256(t, e), _mm256_setzero_si256());
+            _mm256_andnot_si256(_mm256_andnot_si256(_mm256_set1_epi64x(i64::MIN), tiny), a)
+        }
+        pub fn fmin(a: __m256i, b: __m256i) -> __m256i {
+            // The instruction gives its second operand where both are the same: of zeros with different signs both are had.
+            let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+            _mm256_castpd_si256(_mm256_or_pd(_mm256_min_pd(a, b), _mm256_min_pd(b, a)))
+        }
+        pub fn fmax(a: __m256i, b: __m256i) -> __m256i {
+            let (a, b) = (_mm256_castsi256_pd(a), _mm256_castsi256_pd(b));
+            _mm256_castpd_si256(_mm256_and_pd(_mm256_max_pd(a, b), _mm256_max_pd(b, a)))
         }
         pub fn d2f(a: __m256i) -> __m128i { _mm_castps_si128(_mm256_cvtpd_ps(_mm256_castsi256_pd(a))) }
         pub fn d2i(a: __m256i) -> __m128i {
@@ -361,12 +391,16 @@ impl Host for Ymm2 {
     on_registers!(words Ymm2(0, 1): add(b); sub(b); mul(b); and(b); or(b); xor(b); shl(b); shr(b); sar(b);
         min_u(b); max_u(b); min_i(b); max_i(b); mul_hi_u(b); mul_hi_i(b);
         count_ones(); leading_zeros(); permute_bytes(b, s); sext_even_bytes(); sad_u8(b); dot_i16(b);
-        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c);
-        ftrunc(); ffloor(); frint(); i2f(); u2f(); f2i(); f2u(); h2f(); f2h(););
+        flush(t, e); fmin(b); fmax(b); fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c);
+        ftrunc(); ffloor(); frint(); i2f(); u2f(); f2i(); f2u(); h2f(); h2f_high(); f2h(); f2h_pair(b););
     compare_registers!(words (0: 0, 1: 8): eq; lt_u; lt_i; flt; feq; funord;);
     rounding_registers!(words Ymm2(0, 1): f2h_round(););
     expand_word!(fadd_round(b) fadd32_round; fmul_round(b) fmul32_round; ffma_round(b, c) ffma32_round;);
     widening!(zext; sext; f2d; i2d; u2d;);
+    #[inline(always)]
+    fn fhalf(self, round: Round) -> Self {
+        self.f2h_round(round).h2f()
+    }
     #[inline(always)]
     fn ffma_odd(self, b: Self, c: Self) -> Self {
         wavemill_sem::expand::single::fma_odd(Lanes(self), Lanes(b), Lanes(c)).0
@@ -435,7 +469,8 @@ impl HostLong for Ymm4 {
         }
     }
     on_registers!(longs Ymm4(0, 1, 2, 3): add(b); sub(b); and(b); or(b); xor(b);
-        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ftrunc(); ffloor(); frint(););
+        flush(t, e); fmin(b); fmax(b); fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c);
+        ftrunc(); ffloor(); frint(););
     compare_registers!(longs (0: 0, 1: 4, 2: 8, 3: 12): eq; lt_u; lt_i; flt; feq; funord;);
     shifts!(shl; shr; sar;);
     narrowing!(lo; hi; d2f; d2i; d2u;);

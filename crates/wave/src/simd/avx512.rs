@@ -34,6 +34,9 @@ const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
 const DOWN: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 const ZERO: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
+/// What VRANGEPS does: the lesser or the greater, with its own sign.
+const LESSER: i32 = 4;
+const GREATER: i32 = 5;
 
 /// An intrinsic with a round mode that only the host program knows.
 macro_rules! rounding {
@@ -96,6 +99,7 @@ functions! {
     float {
         fadd(a, b) _mm512_add_ps; fsub(a, b) _mm512_sub_ps; fmul(a, b) _mm512_mul_ps; fdiv(a, b) _mm512_div_ps;
         fsqrt(a) _mm512_sqrt_ps; ffma(a, b, c) _mm512_fmadd_ps;
+        fmin(a, b) _mm512_range_ps::<LESSER>; fmax(a, b) _mm512_range_ps::<GREATER>;
         ftrunc(a) _mm512_roundscale_ps::<ZERO>; ffloor(a) _mm512_roundscale_ps::<DOWN>;
         frint(a) _mm512_roundscale_ps::<NEAREST>;
     }
@@ -143,10 +147,16 @@ functions! {
         }
         pub fn ffma_odd(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
             let (a, b, c) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c));
-            let (up, down) = (_mm512_fmadd_round_ps::<UP>(a, b, c), _mm512_fmadd_round_ps::<DOWN>(a, b, c));
-            let zero = _mm512_castps_si512(_mm512_fmadd_round_ps::<ZERO>(a, b, c));
-            let inexact = _mm512_cmp_ps_mask::<_CMP_NEQ_OQ>(up, down);
-            _mm512_mask_or_epi32(zero, inexact, zero, _mm512_set1_epi32(1))
+            // Where these are two, one of them is odd. An exact zero is the positive one that comes of rounding up.
+            let up = _mm512_castps_si512(_mm512_fmadd_round_ps::<UP>(a, b, c));
+            let down = _mm512_castps_si512(_mm512_fmadd_round_ps::<DOWN>(a, b, c));
+            _mm512_mask_mov_epi32(up, _mm512_test_epi32_mask(down, _mm512_set1_epi32(1)), down)
+        }
+        pub fn flush(a: __m512i, t: __m512i, e: __m512i) -> __m512i {
+            _mm512_mask_and_epi32(a, _mm512_testn_epi32_mask(t, e), a, _mm512_set1_epi32(i32::MIN))
+        }
+        pub fn fhalf(a: __m512i, round: Round) -> __m512i {
+            _mm512_castps_si512(_mm512_cvtph_ps(rounding!(round, _mm512_cvtps_ph(_mm512_castsi512_ps(a)))))
         }
         pub fn i2f(a: __m512i) -> __m512i { _mm512_castps_si512(_mm512_cvtepi32_ps(a)) }
         pub fn u2f(a: __m512i) -> __m512i { _mm512_castps_si512(_mm512_cvtepu32_ps(a)) }
@@ -163,7 +173,11 @@ functions! {
             _mm512_maskz_cvttps_epu32(_mm512_cmp_ps_mask::<_CMP_GE_OQ>(a, _mm512_setzero_ps()), a)
         }
         pub fn h2f(a: __m512i) -> __m512i { _mm512_castps_si512(_mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))) }
+        pub fn h2f_high(a: __m512i) -> __m512i { h2f(_mm512_srli_epi32::<16>(a)) }
         pub fn f2h(a: __m512i) -> __m512i { _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<NEAREST>(_mm512_castsi512_ps(a))) }
+        pub fn f2h_pair(a: __m512i, b: __m512i) -> __m512i {
+            _mm512_or_si512(f2h(a), _mm512_slli_epi32::<16>(f2h(b)))
+        }
         pub fn f2h_round(a: __m512i, round: Round) -> __m512i {
             _mm512_cvtepu16_epi32(rounding!(round, _mm512_cvtps_ph(_mm512_castsi512_ps(a))))
         }
@@ -236,6 +250,7 @@ functions! {
     float {
         fadd(a, b) _mm512_add_pd; fsub(a, b) _mm512_sub_pd; fmul(a, b) _mm512_mul_pd; fdiv(a, b) _mm512_div_pd;
         fsqrt(a) _mm512_sqrt_pd; ffma(a, b, c) _mm512_fmadd_pd;
+        fmin(a, b) _mm512_range_pd::<LESSER>; fmax(a, b) _mm512_range_pd::<GREATER>;
         ftrunc(a) _mm512_roundscale_pd::<ZERO>; ffloor(a) _mm512_roundscale_pd::<DOWN>;
         frint(a) _mm512_roundscale_pd::<NEAREST>;
     }
@@ -246,10 +261,13 @@ functions! {
         pub fn lt_i(a: __m512i, b: __m512i) -> __mmask8 { _mm512_cmplt_epi64_mask(a, b) }
         pub fn ffma_odd(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
             let (a, b, c) = (_mm512_castsi512_pd(a), _mm512_castsi512_pd(b), _mm512_castsi512_pd(c));
-            let (up, down) = (_mm512_fmadd_round_pd::<UP>(a, b, c), _mm512_fmadd_round_pd::<DOWN>(a, b, c));
-            let zero = _mm512_castpd_si512(_mm512_fmadd_round_pd::<ZERO>(a, b, c));
-            let inexact = _mm512_cmp_pd_mask::<_CMP_NEQ_OQ>(up, down);
-            _mm512_mask_or_epi64(zero, inexact, zero, _mm512_set1_epi64(1))
+            // As for f32.
+            let up = _mm512_castpd_si512(_mm512_fmadd_round_pd::<UP>(a, b, c));
+            let down = _mm512_castpd_si512(_mm512_fmadd_round_pd::<DOWN>(a, b, c));
+            _mm512_mask_mov_epi64(up, _mm512_test_epi64_mask(down, _mm512_set1_epi64(1)), down)
+        }
+        pub fn flush(a: __m512i, t: __m512i, e: __m512i) -> __m512i {
+            _mm512_mask_and_epi64(a, _mm512_testn_epi64_mask(t, e), a, _mm512_set1_epi64(i64::MIN))
         }
         pub fn fadd_round(a: __m512i, b: __m512i, round: Round) -> __m512i {
             let (a, b) = (_mm512_castsi512_pd(a), _mm512_castsi512_pd(b));
@@ -310,6 +328,106 @@ fn opaque(mut v: __m512i) -> __m512i {
     v
 }
 
+/// The dwords k of groups of three, out of the first two registers of them, and then out of those and the third.
+const fn of_three(k: usize) -> [[i32; 16]; 2] {
+    let mut out = [[0; 16]; 2];
+    let mut lane = 0;
+    while lane < 16 {
+        let at = 3 * lane + k;
+        out[0][lane] = (at % 32) as i32;
+        out[1][lane] = (if at < 32 { lane } else { at - 16 }) as i32;
+        lane += 1;
+    }
+    out
+}
+/// Groups of three from sixteen dwords on, out of the first two of their rows, and then out of those and the third.
+const fn to_three(first: usize) -> [[i32; 16]; 2] {
+    let mut out = [[0; 16]; 2];
+    let mut i = 0;
+    while i < 16 {
+        let (row, lane) = ((first + i) % 3, (first + i) / 3);
+        out[0][i] = (if row == 1 { 16 + lane } else { lane }) as i32;
+        out[1][i] = (if row == 2 { 16 + lane } else { i }) as i32;
+        i += 1;
+    }
+    out
+}
+const OF_THREE: [[[i32; 16]; 2]; 3] = [of_three(0), of_three(1), of_three(2)];
+const TO_THREE: [[[i32; 16]; 2]; 3] = [to_three(0), to_three(16), to_three(32)];
+/// Every fourth dword of two registers, twice.
+const FOURTHS: [[i32; 16]; 2] = [
+    [0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29],
+    [2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31],
+];
+
+avx512! {
+    #[inline]
+    unsafe fn load_groups<const N: usize>(p: *const u8) -> [Zmm; N] {
+        // SAFETY: the caller's promise; tables have sixteen dwords.
+        unsafe {
+            let get = |n: usize| _mm512_loadu_si512(p.cast::<__m512i>().add(n));
+            let index = |table: &[i32; 16]| _mm512_loadu_si512(table.as_ptr().cast());
+            let mut out = [Zmm(_mm512_setzero_si512()); N];
+            match N {
+                2 => {
+                    let (a, b) = (get(0), get(1));
+                    (out[0], out[1]) = (Zmm(longs::lo(a, b)), Zmm(longs::hi(a, b)));
+                }
+                4 => {
+                    let z = [get(0), get(1), get(2), get(3)];
+                    for k in 0..2 {
+                        let at = index(&FOURTHS[k]);
+                        let low = _mm512_permutex2var_epi32(z[0], at, z[1]);
+                        let high = _mm512_permutex2var_epi32(z[2], at, z[3]);
+                        out[2 * k] = Zmm(words::joined(_mm512_castsi512_si256(low), _mm512_castsi512_si256(high)));
+                        out[2 * k + 1] = Zmm(_mm512_shuffle_i64x2::<0xee>(low, high));
+                    }
+                }
+                3 => {
+                    let z = [get(0), get(1), get(2)];
+                    for (out, [first, second]) in out.iter_mut().zip(&OF_THREE) {
+                        let two = _mm512_permutex2var_epi32(z[0], index(first), z[1]);
+                        *out = Zmm(_mm512_permutex2var_epi32(two, index(second), z[2]));
+                    }
+                }
+                _ => out.iter_mut().enumerate().for_each(|(n, out)| *out = Zmm(get(n))),
+            }
+            out
+        }
+    }
+    #[inline]
+    unsafe fn store_groups<const N: usize>(rows: [Zmm; N], p: *mut u8) {
+        // SAFETY: the caller's promise; tables have sixteen dwords.
+        unsafe {
+            let put = |n: usize, z: __m512i| _mm512_storeu_si512(p.cast::<__m512i>().add(n), z);
+            let index = |table: &[i32; 16]| _mm512_loadu_si512(table.as_ptr().cast());
+            match N {
+                2 => {
+                    let pairs = words::join(rows[0].0, rows[1].0);
+                    put(0, pairs.0);
+                    put(1, pairs.1);
+                }
+                4 => {
+                    let (a, b) = (words::join(rows[0].0, rows[1].0), words::join(rows[2].0, rows[3].0));
+                    let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+                    let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+                    put(0, _mm512_permutex2var_epi64(a.0, low, b.0));
+                    put(1, _mm512_permutex2var_epi64(a.0, high, b.0));
+                    put(2, _mm512_permutex2var_epi64(a.1, low, b.1));
+                    put(3, _mm512_permutex2var_epi64(a.1, high, b.1));
+                }
+                3 => {
+                    for (n, [first, second]) in TO_THREE.iter().enumerate() {
+                        let two = _mm512_permutex2var_epi32(rows[0].0, index(first), rows[1].0);
+                        put(n, _mm512_permutex2var_epi32(two, index(second), rows[2].0));
+                    }
+                }
+                _ => rows.into_iter().enumerate().for_each(|(n, row)| put(n, row.0)),
+            }
+        }
+    }
+}
+
 /// Methods that make 64-bit lanes of 32-bit ones.
 macro_rules! widening {
     ($($name:ident($($b:ident),*);)*) => {
@@ -354,6 +472,47 @@ impl Host for Zmm {
         unsafe { Zmm(opaque(Self::select(active, self, Self::load(p)).0)).store(p) }
     }
     #[inline(always)]
+    unsafe fn load_groups<const N: usize>(p: *const u8) -> [Self; N] {
+        // SAFETY: the caller's promise; AVX-512 as above.
+        unsafe { load_groups(p) }
+    }
+    #[inline(always)]
+    unsafe fn store_groups<const N: usize>(rows: [Self; N], p: *mut u8) {
+        // SAFETY: the caller's promise; AVX-512 as above.
+        unsafe { store_groups(rows, p) }
+    }
+    #[inline(always)]
+    unsafe fn pick(self, p: *const u32) -> Self {
+        // SAFETY: the caller's promise; AVX-512 as above.
+        unsafe {
+            let p = p.cast::<__m512i>();
+            let low = _mm512_permutex2var_epi32(p.read(), self.0, p.add(1).read());
+            let high = _mm512_permutex2var_epi32(p.add(2).read(), self.0, p.add(3).read());
+            let upper = _mm512_test_epi32_mask(self.0, _mm512_set1_epi32(32));
+            Zmm(_mm512_mask_blend_epi32(upper, low, high))
+        }
+    }
+    #[inline(always)]
+    fn from_bytes(a: [u8; 16]) -> Self {
+        // SAFETY: only reached from the AVX-512 instance; plain data of one size.
+        unsafe { Zmm(_mm512_cvtepu8_epi32(std::mem::transmute::<[u8; 16], __m128i>(a))) }
+    }
+    #[inline(always)]
+    fn from_shorts(a: [u16; 16]) -> Self {
+        // SAFETY: as above.
+        unsafe { Zmm(_mm512_cvtepu16_epi32(std::mem::transmute::<[u16; 16], __m256i>(a))) }
+    }
+    #[inline(always)]
+    fn to_bytes(self) -> [u8; 16] {
+        // SAFETY: as above.
+        unsafe { std::mem::transmute::<__m128i, [u8; 16]>(_mm512_cvtepi32_epi8(self.0)) }
+    }
+    #[inline(always)]
+    fn to_shorts(self) -> [u16; 16] {
+        // SAFETY: as above.
+        unsafe { std::mem::transmute::<__m256i, [u16; 16]>(_mm512_cvtepi32_epi16(self.0)) }
+    }
+    #[inline(always)]
     fn apart<R>(f: impl FnOnce() -> R) -> R {
         // SAFETY: only reached from the AVX-512 instance.
         unsafe { apart(f) }
@@ -381,11 +540,11 @@ impl Host for Zmm {
     on_registers!(words Zmm(0): add(b); sub(b); mul(b); and(b); or(b); xor(b); shl(b); shr(b); sar(b);
         min_u(b); max_u(b); min_i(b); max_i(b); mul_hi_u(b); mul_hi_i(b);
         count_ones(); leading_zeros(); permute_bytes(b, s); sext_even_bytes(); sad_u8(b); dot_i16(b);
-        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ffma_odd(b, c);
-        ftrunc(); ffloor(); frint(); i2f(); u2f(); f2i(); f2u(); h2f(); f2h(););
+        flush(t, e); fmin(b); fmax(b); fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ffma_odd(b, c);
+        ftrunc(); ffloor(); frint(); i2f(); u2f(); f2i(); f2u(); h2f(); h2f_high(); f2h(); f2h_pair(b););
     compare_registers!(words (0: 0): eq; lt_u; lt_i; flt; feq; funord;);
     widening!(zext(); sext(); join(b); mul_wide_u(b); mul_wide_i(b); f2d(); i2d(); u2d(););
-    rounding_registers!(words Zmm(0): f2h_round(); fadd_round(b); fmul_round(b); ffma_round(b, c););
+    rounding_registers!(words Zmm(0): f2h_round(); fhalf(); fadd_round(b); fmul_round(b); ffma_round(b, c););
 }
 
 /// Shifts by as many bits as a 32-bit lane says.
@@ -422,7 +581,8 @@ impl HostLong for Zmm2 {
         }
     }
     on_registers!(longs Zmm2(0, 1): add(b); sub(b); and(b); or(b); xor(b);
-        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ffma_odd(b, c); ftrunc(); ffloor(); frint(););
+        flush(t, e); fmin(b); fmax(b); fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c); ffma_odd(b, c);
+        ftrunc(); ffloor(); frint(););
     compare_registers!(longs (0: 0, 1: 8): eq; lt_u; lt_i; flt; feq; funord;);
     shifts!(shl _mm512_sllv_epi64; shr _mm512_srlv_epi64; sar _mm512_srav_epi64;);
     narrowing!(d2f(); d2f_round(round); d2i(); d2u(););

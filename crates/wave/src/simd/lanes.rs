@@ -104,6 +104,49 @@ macro_rules! host {
                 // SAFETY: the caller's promise.
                 unsafe { Self::select(active, self, Self::load(p)).store(p) }
             }
+            /// See [`V16::load_groups`].
+            ///
+            /// # Safety
+            /// As there.
+            #[inline(always)]
+            unsafe fn load_groups<const N: usize>(p: *const u8) -> [Self; N] {
+                // SAFETY: the caller's promise.
+                unsafe { groups::load(p).map(Self::from_array) }
+            }
+            /// See [`V16::store_groups`].
+            ///
+            /// # Safety
+            /// As there.
+            #[inline(always)]
+            unsafe fn store_groups<const N: usize>(rows: [Self; N], p: *mut u8) {
+                // SAFETY: the caller's promise.
+                unsafe { groups::store(rows.map(Self::to_array), p) }
+            }
+            /// See [`V16::pick`].
+            ///
+            /// # Safety
+            /// As there.
+            #[inline(always)]
+            unsafe fn pick(self, p: *const u32) -> Self {
+                // SAFETY: the caller's promise.
+                Self::from_array(self.to_array().map(|i| unsafe { p.add(i as usize & 63).read() }))
+            }
+            #[inline(always)]
+            fn from_bytes(a: [u8; 16]) -> Self {
+                Self::from_array(a.map(u32::from))
+            }
+            #[inline(always)]
+            fn from_shorts(a: [u16; 16]) -> Self {
+                Self::from_array(a.map(u32::from))
+            }
+            #[inline(always)]
+            fn to_bytes(self) -> [u8; 16] {
+                self.to_array().map(|x| x as u8)
+            }
+            #[inline(always)]
+            fn to_shorts(self) -> [u16; 16] {
+                self.to_array().map(|x| x as u16)
+            }
             /// Calls a function that is compiled for this host, but not into its caller.
             fn apart<R>(f: impl FnOnce() -> R) -> R;
             /// The same for one that is rarely called.
@@ -138,6 +181,53 @@ macro_rules! host {
     };
 }
 wavemill_sem::for_each_operation!(host);
+
+/// Groups of dwords in memory, with arrays.
+mod groups {
+    /// # Safety
+    /// See [`super::V16::load_groups`].
+    #[inline(always)]
+    pub unsafe fn load<const N: usize>(p: *const u8) -> [[u32; 16]; N] {
+        let mut rows = [[0; 16]; N];
+        // SAFETY: the caller's promise.
+        unsafe {
+            for lane in 0..16 {
+                if N.is_multiple_of(2) {
+                    for k in 0..N / 2 {
+                        let pair = p.cast::<u64>().add(lane * N / 2 + k).read_unaligned();
+                        (rows[2 * k][lane], rows[2 * k + 1][lane]) = (pair as u32, (pair >> 32) as u32);
+                    }
+                } else {
+                    for (k, row) in rows.iter_mut().enumerate() {
+                        row[lane] = p.cast::<u32>().add(lane * N + k).read_unaligned();
+                    }
+                }
+            }
+        }
+        rows
+    }
+
+    /// # Safety
+    /// See [`super::V16::store_groups`].
+    #[inline(always)]
+    pub unsafe fn store<const N: usize>(rows: [[u32; 16]; N], p: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            for lane in 0..16 {
+                if N.is_multiple_of(2) {
+                    for k in 0..N / 2 {
+                        let pair = rows[2 * k][lane] as u64 | (rows[2 * k + 1][lane] as u64) << 32;
+                        p.cast::<u64>().add(lane * N / 2 + k).write_unaligned(pair);
+                    }
+                } else {
+                    for (k, row) in rows.iter().enumerate() {
+                        p.cast::<u32>().add(lane * N + k).write_unaligned(row[lane]);
+                    }
+                }
+            }
+        }
+    }
+}
 
 /// Sixteen lanes of 32 bits for `sem`.
 #[derive(Clone, Copy)]
@@ -276,6 +366,37 @@ impl<H: Host> V16 for Lanes<H> {
     unsafe fn store_active(self, active: Bits, p: *mut u32) {
         // SAFETY: the caller's promise.
         unsafe { self.0.store_active(active, p) }
+    }
+    #[inline(always)]
+    unsafe fn load_groups<const N: usize>(p: *const u8) -> [Self; N] {
+        // SAFETY: the caller's promise.
+        unsafe { H::load_groups(p).map(Lanes) }
+    }
+    #[inline(always)]
+    unsafe fn store_groups<const N: usize>(rows: [Self; N], p: *mut u8) {
+        // SAFETY: the caller's promise.
+        unsafe { H::store_groups(rows.map(|row| row.0), p) }
+    }
+    #[inline(always)]
+    unsafe fn pick(self, p: *const u32) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Lanes(self.0.pick(p)) }
+    }
+    #[inline(always)]
+    fn from_bytes(a: [u8; 16]) -> Self {
+        Lanes(H::from_bytes(a))
+    }
+    #[inline(always)]
+    fn from_shorts(a: [u16; 16]) -> Self {
+        Lanes(H::from_shorts(a))
+    }
+    #[inline(always)]
+    fn to_bytes(self) -> [u8; 16] {
+        self.0.to_bytes()
+    }
+    #[inline(always)]
+    fn to_shorts(self) -> [u16; 16] {
+        self.0.to_shorts()
     }
     #[inline(always)]
     fn to_array(self) -> [u32; 16] {

@@ -146,6 +146,30 @@ pub(crate) trait V16: Word<Mask = Bits, Long: L16<Self>> {
     /// # Safety
     /// As for `store`.
     unsafe fn store_active(self, active: Bits, p: *mut u32);
+    /// Sixteen groups of N dwords each, side by side: all first ones, all second ones and so on. What is aligned to eight
+    /// bytes is read whole.
+    ///
+    /// # Safety
+    /// `p` must be readable for as much; it need not be aligned.
+    unsafe fn load_groups<const N: usize>(p: *const u8) -> [Self; N];
+    /// The way back.
+    ///
+    /// # Safety
+    /// `p` must be writable for as much; it need not be aligned.
+    unsafe fn store_groups<const N: usize>(rows: [Self; N], p: *mut u8);
+    /// The dwords of a register that these lanes name, 0 to 63.
+    ///
+    /// # Safety
+    /// `p` must be readable for 256 bytes and aligned to 64.
+    unsafe fn pick(self, p: *const u32) -> Self;
+    /// Bytes, zero-extended.
+    fn from_bytes(a: [u8; 16]) -> Self;
+    /// Shorts, zero-extended.
+    fn from_shorts(a: [u16; 16]) -> Self;
+    /// The lowest bytes.
+    fn to_bytes(self) -> [u8; 16];
+    /// The lower halves.
+    fn to_shorts(self) -> [u16; 16];
     /// As an array.
     fn to_array(self) -> [u32; 16];
     /// From an array.

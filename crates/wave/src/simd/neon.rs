@@ -82,6 +82,12 @@ mod words {
             vreinterpretq_f32_u32(a),
             vreinterpretq_f32_u32(b),
         ))
+        fn fmin(a, b) vreinterpretq_u32_f32(vminq_f32(vreinterpretq_f32_u32(a), vreinterpretq_f32_u32(b)))
+        fn fmax(a, b) vreinterpretq_u32_f32(vmaxq_f32(vreinterpretq_f32_u32(a), vreinterpretq_f32_u32(b)))
+        fn flush(a, t, e) {
+            let tiny = vceqzq_u32(vandq_u32(t, e));
+            vbicq_u32(a, vbicq_u32(tiny, vdupq_n_u32(1 << 31)))
+        }
         fn flt(a, b) vcltq_f32(vreinterpretq_f32_u32(a), vreinterpretq_f32_u32(b))
         fn feq(a, b) vceqq_f32(vreinterpretq_f32_u32(a), vreinterpretq_f32_u32(b))
         fn ftrunc(a) vreinterpretq_u32_f32(vrndq_f32(vreinterpretq_f32_u32(a)))
@@ -201,7 +207,7 @@ impl Host for Neon4 {
     on_registers!(words Neon4(0, 1, 2, 3): add(b); sub(b); mul(b); and(b); or(b); xor(b); shl(b); shr(b); sar(b);
         min_u(b); max_u(b); min_i(b); max_i(b); mul_hi_u(b); mul_hi_i(b);
         count_ones(); leading_zeros(); permute_bytes(b, s); sext_even_bytes(); sad_u8(b); dot_i16(b);
-        fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c);
+        flush(t, e); fmin(b); fmax(b); fadd(b); fsub(b); fmul(b); fdiv(b); fsqrt(); ffma(b, c);
         ftrunc(); ffloor(); frint(); i2f(); u2f(); f2i(); f2u(););
     compare!(eq; lt_u; lt_i; flt; feq;);
     expand_word!(fadd_round(b) fadd32_round; fmul_round(b) fmul32_round; ffma_round(b, c) ffma32_round;);

@@ -55,6 +55,35 @@ fn permutes() {
     }
 }
 
+/// The result may lie over the addresses or over the data.
+#[test]
+fn permutes_in_place() {
+    let mut random = Random(73);
+    for (dst, exec) in (0..2).flat_map(|dst| EXECS.map(|exec| (dst, exec))) {
+        for simd in Simd::available() {
+            let text = format!("ds_bpermute_b32 v{dst}, v1, v0");
+            let machine = Machine::new("gfx90a", simd, &text, 0);
+            let mut wave = machine.wave();
+            wave.set_exec(exec);
+            let data: [u32; 64] = std::array::from_fn(|_| random.next() as u32 | 1);
+            let address: [u32; 64] = std::array::from_fn(|_| random.next() as u32);
+            *wave.vgpr_mut(0).unwrap() = data;
+            *wave.vgpr_mut(1).unwrap() = address;
+            assert_eq!(machine.run(&mut wave), Event::End, "{text}");
+            let old = [data, address][dst];
+            let want: [u32; 64] = std::array::from_fn(|i| {
+                let from = (address[i] / 4 % 64) as usize;
+                match (exec >> i & 1, exec >> from & 1) {
+                    (0, _) => old[i],
+                    (_, 0) => 0,
+                    _ => data[from],
+                }
+            });
+            assert_eq!(wave.vgpr(dst as u16).unwrap(), &want, "{text}, EXEC {exec:#x}, {}", simd.name());
+        }
+    }
+}
+
 /// The lane that lane `i` reads. Before GFX8 bit 15 alone picks the mode: there is neither FFT nor rotation (Mesa's
 /// README-ISA has GFX8 with both).
 fn swizzle(modes: bool, offset: u32, i: u32) -> u32 {

@@ -135,8 +135,11 @@ fn check(file: &str) {
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let cpus = text.lines().find_map(|l| l.strip_prefix("; cpu: ")).unwrap_or("gfx90a");
     assert!(text.lines().any(|l| l.starts_with("; expect ")), "{file} expects nothing");
-    for cpu in cpus.split_whitespace() {
-        for engine in engines(target(cpu)) {
+    let cpus: Vec<&str> = cpus.split_whitespace().collect();
+    // Miri takes a thousand times as long: it looks at one processor and the first engine.
+    let (skipped, most) = if cfg!(miri) { (cpus.len() - 1, 1) } else { (0, usize::MAX) };
+    for cpu in &cpus[skipped..] {
+        for engine in engines(target(cpu)).into_iter().take(most) {
             run(&path, &text, cpu, engine);
         }
     }

@@ -26,7 +26,10 @@ pub fn assemble(target: Target, name: &str, text: &str) -> Vec<u8> {
 pub fn engines(target: Target) -> Vec<(&'static str, Box<dyn Engine>)> {
     let interp = |s: Simd| (s.name(), Box::new(Interp::with_simd(target, s)) as Box<dyn Engine>);
     let mut all: Vec<_> = Simd::available().into_iter().map(interp).collect();
-    all.extend(Jit::new(target).map(|jit| ("jit", Box::new(jit) as Box<dyn Engine>)));
+    let jit = |jit: Jit| {
+        (if jit.simd() == Simd::Avx2 { "jit with AVX2" } else { "jit" }, Box::new(jit) as Box<dyn Engine>)
+    };
+    all.extend(Jit::all(target).into_iter().map(jit));
     all.push(("plain", Box::new(Plain::new(target))));
     all
 }
@@ -37,9 +40,10 @@ pub struct Machine {
     pub engine: Box<dyn Engine>,
     pub memory: Memory,
     pub group: GroupShared,
-    code: Vec<u8>,
+    code: Vec<u32>,
     witness: Option<Arc<dyn Observer>>,
-    buffers: Vec<Box<[u64]>>,
+    /// No boxes: these may not be written by others.
+    buffers: Vec<Vec<u64>>,
 }
 
 impl Machine {
@@ -57,11 +61,14 @@ impl Machine {
 
     /// The same on any engine.
     pub fn with(test: &str, target: Target, engine: Box<dyn Engine>, text: &str, lds: u32) -> Machine {
-        let mut code = assemble(target, "test.s", text);
-        code.extend(assemble(target, "end.s", "s_endpgm"));
+        let mut bytes = assemble(target, "test.s", text);
+        bytes.extend(assemble(target, "end.s", "s_endpgm"));
+        // Words, so that it lies where code may.
+        let words = bytes.chunks_exact(4).map(|w| u32::from_le_bytes(w.try_into().unwrap()));
+        let code: Vec<u32> = words.collect();
         let memory = Memory::new();
         // SAFETY: the code lives as long as the machine and is not changed.
-        unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).unwrap() };
+        unsafe { memory.add(code.as_ptr() as u64, bytes.len() as u64, false).unwrap() };
         let (group, witness) = (GroupShared::new(lds), evidence::witness(test));
         Machine { target, engine, memory, group, code, witness, buffers: Vec::new() }
     }
@@ -75,7 +82,7 @@ impl Machine {
 
     /// Guest memory that waves may write; returns its address.
     pub fn buffer(&mut self, bytes: &[u8]) -> u64 {
-        let mut words = vec![0u64; bytes.len().div_ceil(8)].into_boxed_slice();
+        let mut words = vec![0u64; bytes.len().div_ceil(8)];
         for (i, b) in bytes.iter().enumerate() {
             words[i / 8] |= (*b as u64) << (8 * (i % 8));
         }

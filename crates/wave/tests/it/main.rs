@@ -1,6 +1,7 @@
 //! Tests of crate `wave`: files of assembly with expected registers, and properties against independent oracles. Both
 //! run on every back end the host has.
 
+mod adjacent;
 mod blocks;
 mod caches;
 mod chaos;

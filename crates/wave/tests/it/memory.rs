@@ -15,18 +15,18 @@ const SLOT: usize = 64;
 const LANES: usize = 64;
 /// First register of data, of the result, and of what lies before and behind the result.
 const DATA: u16 = 8;
-const RESULT: u16 = 40;
+pub const RESULT: u16 = 40;
 
 /// How an instruction is tried.
 #[derive(Clone, Copy)]
-struct How {
-    simd: Simd,
+pub struct How {
+    pub simd: Simd,
     /// Atomics return what was there, if they can.
-    returns: bool,
+    pub returns: bool,
     /// The base is in scalar registers, where there is such a form.
-    scalar_base: bool,
+    pub scalar_base: bool,
     /// Some lanes are not aligned, and some are out of range; scalar buffers end before the access does.
-    odd: bool,
+    pub odd: bool,
 }
 
 /// Whether an instruction of a processor can return something.
@@ -42,7 +42,7 @@ fn can_return(cpu: &str, row: &Row, access: Access) -> bool {
 }
 
 /// The instruction, and whether it returns something.
-fn text(cpu: &str, row: &Row, access: Access, how: How) -> (String, bool) {
+pub fn text(cpu: &str, row: &Row, access: Access, how: How) -> (String, bool) {
     let (data, out) = match access {
         Access::Load(n, ..) => (0, n),
         Access::Store(n, _) => (n, 0),
@@ -370,7 +370,7 @@ fn scalar(cpu: &str, row: &Row, access: Access, how: How, random: &mut Random) {
 }
 
 /// Instructions of these encodings that are not plain accesses; other tests have them.
-fn elsewhere(row: &Row) -> bool {
+pub fn elsewhere(row: &Row) -> bool {
     let name = row.name;
     [
         "format", "_lds_", "wbinvl1", "wbl2", "invl2", "gws", "addtid", "swizzle", "permute", "dcache",
