@@ -12,9 +12,11 @@ fn main() {
     // place is TARGET/PROFILE/deps; this is TARGET/PROFILE/build/NAME/out.
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let deps = out.ancestors().nth(3).expect("cargo's layout").join("deps");
-    for (variable, name) in
-        [("WAVEMILL_RUNTIME", "libhsa_runtime64.so"), ("WAVEMILL_OPENCL", "libwavemill_opencl.so")]
-    {
+    for (variable, name) in [
+        ("WAVEMILL_RUNTIME", "libhsa_runtime64.so"),
+        ("WAVEMILL_OPENCL", "libwavemill_opencl.so"),
+        ("WAVEMILL_COMGR_LIBRARY", "libwavemill_comgr.so"),
+    ] {
         let library = deps.join(name);
         println!("cargo:rustc-env={variable}={}", library.display());
         // `cargo check` builds no library, and is content with an empty one. What is there already stays.

@@ -1,5 +1,5 @@
 //! `wavemill bench`: how many wave instructions a second this machine gets, for each kind of instruction and each engine, the
-//! interpreter with each SIMD back end, on one core; or what each single instruction costs ([`instructions`]); or what
+//! interpreter and the JIT with each SIMD back end, on one core; or what each single instruction costs ([`instructions`]); or what
 //! launches cost ([`launch`]); or what known OpenCL kernels take, and what they take on PoCL ([`opencl`]).
 
 mod earlier;
@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use wavemill_device::EngineKind;
 use wavemill_isa::target::Target;
-use wavemill_wave::{Engine, Event, GroupShared, Interp, Memory, Shape, Simd, Wave};
+use wavemill_wave::{Engine, Event, GroupShared, Memory, Shape, Simd, Wave};
 
 const DEFAULT_RUNS: usize = 5;
 
@@ -55,9 +55,9 @@ pub struct Bench {
     /// Only this engine: interp, jit, plain (without: interp and jit; with --instructions the one that runs by default)
     #[arg(long, value_name = "NAME")]
     engine: Option<String>,
-    /// Only this back end of the interpreter: avx512, avx2, neon, portable (without: all; with --instructions the one that
-    /// runs)
-    #[arg(long, value_name = "NAME", conflicts_with = "engine")]
+    /// Only this back end of the interpreter, or of the engine that is named: avx512, avx2, neon, portable (without: all; with
+    /// --instructions the one that runs)
+    #[arg(long, value_name = "NAME")]
     simd: Option<String>,
     /// Seconds for each kernel on each engine (0.2), or for each of several runs of an instruction (0.001)
     #[arg(long, value_name = "S")]
@@ -174,66 +174,70 @@ const KERNELS: [Kernel; 7] = [
     },
 ];
 
-/// What runs a loop.
+/// What runs a loop: an engine, and what of the host it uses, if there are several kinds of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Runner {
-    /// The interpreter with a back end.
-    Interp(Simd),
-    /// Another engine.
-    Engine(EngineKind),
+struct Runner {
+    kind: EngineKind,
+    simd: Option<Simd>,
 }
 
 impl Runner {
-    fn name(self) -> &'static str {
-        match self {
-            Runner::Interp(simd) => simd.name(),
-            Runner::Engine(kind) => kind.name(),
+    /// The interpreter goes by the names of its back ends.
+    fn name(self) -> String {
+        match (self.kind, self.simd) {
+            (EngineKind::Interp, Some(simd)) => simd.name().to_owned(),
+            (kind, Some(simd)) => format!("{} {}", kind.name(), simd.name()),
+            (kind, None) => kind.name().to_owned(),
         }
     }
 
-    /// The engine's name, and the back end's if there is one.
-    fn fields(self) -> (&'static str, Option<&'static str>) {
-        match self {
-            Runner::Interp(simd) => (EngineKind::Interp.name(), Some(simd.name())),
-            Runner::Engine(kind) => (kind.name(), None),
+    /// Its fields of a record.
+    fn write(self, json: &mut Json<impl std::io::Write>) {
+        json.field("engine", self.kind.name());
+        if let Some(simd) = self.simd {
+            json.field("simd", simd.name());
         }
     }
 
     fn make(self, target: Target) -> Arc<dyn Engine> {
-        match self {
-            Runner::Interp(simd) => Arc::new(Interp::with_simd(target, simd)),
-            Runner::Engine(kind) => kind.make(target),
+        let made = self.simd.and_then(|simd| self.kind.make_of(target, simd));
+        made.unwrap_or_else(|| self.kind.make(target))
+    }
+
+    /// An engine in every kind that this host has, or the one that runs here.
+    fn every(kind: EngineKind, only_default: bool) -> Vec<Runner> {
+        let simds = kind.simds();
+        let default = simds.contains(&Simd::detect()).then(Simd::detect).or(simds.first().copied());
+        match simds.is_empty() || only_default {
+            true => vec![Runner { kind, simd: default }],
+            false => simds.into_iter().map(|simd| Runner { kind, simd: Some(simd) }).collect(),
         }
     }
 
     /// Those that the arguments ask for.
     fn wanted(args: &Bench) -> Result<Vec<Runner>, ExitCode> {
-        let interp = |simds: Vec<Simd>| simds.into_iter().map(Runner::Interp).collect::<Vec<_>>();
-        let simds = || if args.instructions { vec![Simd::detect()] } else { Simd::available() };
-        let known = || Simd::available().into_iter();
-        match (&args.engine, &args.simd) {
-            (_, Some(name)) => match known().find(|s| s.name() == name) {
-                Some(simd) => Ok(interp(vec![simd])),
-                None => Err(wrong("back end on this host", name, known().map(|s| s.name()))),
-            },
-            (Some(name), None) => match EngineKind::named(name) {
-                Ok(EngineKind::Interp) => Ok(interp(simds())),
-                Ok(kind) => Ok(vec![Runner::Engine(kind)]),
-                Err(message) => {
-                    eprintln!("wavemill bench: {message}");
-                    Err(ExitCode::from(2))
-                }
-            },
-            (None, None) if args.instructions => match EngineKind::default() {
-                EngineKind::Interp => Ok(interp(simds())),
-                kind => Ok(vec![Runner::Engine(kind)]),
-            },
-            (None, None) => {
-                let mut all = interp(simds());
-                all.extend(EngineKind::Jit.available().then_some(Runner::Engine(EngineKind::Jit)));
-                Ok(all)
-            }
+        let kind = match (&args.engine, &args.simd) {
+            (Some(name), _) => Some(EngineKind::named(name).map_err(|message| {
+                crate::output::message(format_args!("wavemill bench: {message}"));
+                ExitCode::from(2)
+            })?),
+            (None, Some(_)) => Some(EngineKind::Interp),
+            (None, None) => args.instructions.then(EngineKind::default),
+        };
+        if let Some(name) = &args.simd {
+            let kind = kind.unwrap_or(EngineKind::Interp);
+            let what = format!("back end of {} on this host", kind.name());
+            let found = kind.simds().into_iter().find(|s| s.name() == name);
+            let simd = found.ok_or_else(|| wrong(&what, name, kind.simds().iter().map(|s| s.name())))?;
+            return Ok(vec![Runner { kind, simd: Some(simd) }]);
         }
+        Ok(match kind {
+            Some(kind) => Runner::every(kind, args.instructions),
+            None => {
+                let kinds = [EngineKind::Interp, EngineKind::Jit].into_iter().filter(|kind| kind.available());
+                kinds.flat_map(|kind| Runner::every(kind, false)).collect()
+            }
+        })
     }
 }
 
@@ -327,7 +331,7 @@ pub fn run(args: &Bench) -> ExitCode {
                     if !args.json {
                         let (name, rate, each) = (runner.name(), m.rate(), 1e3 / m.rate());
                         let line =
-                            format!("  {name:9}{rate:8.1} M wave instructions/s, {each:7.1} ns each\n");
+                            format!("  {name:11}{rate:8.1} M wave instructions/s, {each:7.1} ns each\n");
                         crate::print(line.as_bytes());
                     }
                     all.push(m);
@@ -359,11 +363,7 @@ fn write_json(all: &[Measured]) -> ExitCode {
         for m in all {
             json.object(|json| {
                 json.field("kernel", m.kernel);
-                let (engine, simd) = m.runner.fields();
-                json.field("engine", engine);
-                if let Some(simd) = simd {
-                    json.field("simd", simd);
-                }
+                m.runner.write(json);
                 json.field("wave_instructions", m.instructions);
                 json.field("seconds", Scalar::Float(m.seconds));
                 json.field("million_per_second", Scalar::Float(m.rate()));
@@ -415,7 +415,7 @@ impl Loop {
 
     /// Runs so many rounds on a wave with registers of its own; returns wave instructions and seconds by a clock.
     fn run(&self, count: u32, clock: fn() -> f64, setup: impl Fn(&mut Wave)) -> Result<(u64, f64), String> {
-        let mut wave = Wave::new(&self.target, Shape { vgprs: 240, agprs: 32 });
+        let mut wave = Wave::new(&self.target, Shape { vgprs: 256, agprs: 32 });
         wave.pc = self.code.as_ptr() as u64;
         setup(&mut wave);
         wave.set_sgpr(0, count);

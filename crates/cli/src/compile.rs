@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use wavemill_compile::clang::{self, Job};
 
-pub use wavemill_compile::clang::Language;
+pub use wavemill_compile::clang::{Language, hint};
 
 /// What to compile, and whether to show how.
 pub struct Request<'a> {

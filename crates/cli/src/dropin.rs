@@ -6,6 +6,7 @@ mod objdump;
 mod rocm;
 
 use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -21,9 +22,24 @@ pub enum Called {
     Done(ExitCode),
 }
 
+/// The path that the system was told to execute, links in it and all.
+#[cfg(target_os = "linux")]
+fn executed() -> &'static [u8] {
+    rustix::param::linux_execfn().to_bytes()
+}
+
+/// Other systems do not tell.
+#[cfg(not(target_os = "linux"))]
+fn executed() -> &'static [u8] {
+    b""
+}
+
 /// Looks at the name that the command was called by.
 pub fn called(words: &[OsString]) -> Called {
-    let name = words.first().map(Path::new).and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    // clang 19 asks amdgpu-arch without so much as a name: the system knows which file it started.
+    let executed = OsString::from_vec(executed().to_vec());
+    let first = words.first().filter(|w| !w.is_empty()).unwrap_or(&executed);
+    let name = Path::new(first).file_name().unwrap_or_default().to_string_lossy();
     // Debian's tools have a version behind their name.
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('-');
     let plain = if plain.is_empty() { &name } else { plain };

@@ -18,6 +18,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::Duration;
+use wavemill_compile::comgr;
 use wavemill_compile::directory::Directory;
 use wavemill_device::EngineKind;
 use wavemill_device::record::Log;
@@ -43,6 +44,7 @@ clang that is there. Programs that start without `exec` get the same with these 
   WAVEMILL_DETERMINISTIC=1, WAVEMILL_RECORD, WAVEMILL_REPLAY  as --deterministic, --record, --replay
   WAVEMILL_FAULTS     a file that gets a line for each dispatch that faulted
   WAVEMILL_TIMEOUT    as --timeout, for the kernels
+  WAVEMILL_COMGR      0: HIP's compiler (libamd_comgr.so.2) is not kept from compiling what it has compiled before, see below
   HSA_XNACK           1: as --xnack
   WAVEMILL_CHECK      as --check, a list; WAVEMILL_FINDINGS is the file that gets what is found, a line each
 
@@ -64,6 +66,10 @@ the process.
 
 Signals sent to `wavemill exec` (HUP, INT, QUIT, TERM, USR1, USR2) go to the program. One that has no handler for INT
 (Ctrl-C) tells where the waves of its kernels are and what they wait for before it ends.
+
+HIP compiles kernels of its own whenever a program starts, with AMD's libamd_comgr.so.2. Where that is installed, a library
+of this name stands before it, which keeps what it has made in the cache, and loads it for what is new. WAVEMILL_COMGR names
+AMD's library where it is not found.
 
 The libraries are part of this command, and are put into the cache ($WAVEMILL_CACHE, $XDG_CACHE_HOME/wavemill or
 ~/.cache/wavemill) when they are first needed.
@@ -177,6 +183,10 @@ fn perform(args: &Exec) -> Result<ExitCode, String> {
     };
     let runtime = Runtime::find()?;
     let mut path = runtime.path().as_os_str().to_owned();
+    if !comgr::is_off() && comgr::find(&[])?.is_some() {
+        path.push(":");
+        path.push(runtime.comgr());
+    }
     if let Some(more) = std::env::var_os("LD_LIBRARY_PATH").filter(|v| !v.is_empty()) {
         path.push(":");
         path.push(more);

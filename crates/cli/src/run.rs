@@ -464,7 +464,10 @@ fn perform(run: Run, json: &mut bool) -> Result<u8, String> {
     device.set_log(log.clone());
     let shown = run.file.display().to_string();
     let name = run.file.file_name().map_or(shown.clone(), |n| n.to_string_lossy().into_owned());
-    let object = device.load(&name, data).map_err(|e| format!("{shown}: {e}"))?;
+    let object = device.load(&name, data).map_err(|e| {
+        let hint = compile::hint(&e.to_string()).filter(|_| run.file.extension().is_some_and(|e| e == "cl"));
+        format!("{shown}: {e}{}", hint.map_or(String::new(), |h| format!("\n{h}")))
+    })?;
     let kernel = pick(&object, run.kernel.as_deref()).map_err(|e| format!("{shown}: {e}"))?;
     let (grid, block) = sizes(&run, kernel)?;
     let args = arguments(&run, kernel)?;

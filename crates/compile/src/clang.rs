@@ -323,6 +323,15 @@ pub fn uses_libclc() -> bool {
     clang(Language::OpenCl).is_ok_and(|clang| libclc(&clang).is_some())
 }
 
+/// What helps where a program that was compiled calls a function that nobody has. Devices have images with either library,
+/// since binaries may use them.
+pub fn hint(message: &str) -> Option<&'static str> {
+    (message.contains("undefined") && uses_libclc()).then_some(
+        "LLVM's libclc, which OpenCL C gets here, has no functions for images, halves and sub-groups; AMD's device library has \
+         (Debian: rocm-device-libs)",
+    )
+}
+
 /// Whether there is a clang for a language.
 pub fn available(language: Language) -> bool {
     clang(language).is_ok()

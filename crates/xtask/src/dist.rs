@@ -73,6 +73,7 @@ fn lay_out(root: &Path, wavemill: &Path, tree: &Path) -> Result<(), String> {
     let lib = tree.join("lib/wavemill");
     copy(&built, lib.join("libhsa-runtime64.so.1"))?;
     copy(&built.with_file_name("libwavemill_opencl.so"), lib.join("libwavemill-opencl.so"))?;
+    copy(&built.with_file_name("libwavemill_comgr.so"), lib.join("comgr/libamd_comgr.so.2"))?;
     std::os::unix::fs::symlink("libhsa-runtime64.so.1", lib.join("libhsa-runtime64.so"))
         .map_err(|e| format!("{}: {e}", lib.display()))?;
     let man = tree.join("share/man/man1");

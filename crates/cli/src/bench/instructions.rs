@@ -2,13 +2,16 @@
 //! no slow one hides.
 //!
 //! Operands are made from the row: registers with numbers of the type it asks for, addresses of consecutive dwords. No two
-//! copies of a vector instruction have the same first operand or result, so that a compiler leaves none out.
-//! Instructions that need more than that (images, scratch, exports, program control …) are counted as left out.
+//! copies of a vector instruction have the same first operand or result, and no two loads the same result, so that a compiler
+//! leaves none out.
+//! Instructions that need more than that (images, scratch, exports, program control …) are counted as left out. A few
+//! instructions are measured with DPP and SDWA as well ([`FORMS`]).
 
 use super::{Loop, Runner, cpu_time};
 use crate::json::{Json, Scalar};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use wavemill_device::EngineKind;
 use wavemill_isa::row::{Class, Enc, Kind, Operand, Role, Row, Ty, flag};
 use wavemill_isa::{Level, ROWS};
 use wavemill_sem::soft::{F16, F32, Round, convert};
@@ -20,6 +23,22 @@ const COPIES: usize = 16;
 const RUNS: usize = 5;
 /// The instruction all others are compared with, in the interpreter.
 const YARDSTICK: &str = "v_add_u32";
+
+/// What follows the result and the first operand, v21 where it is a second one, of instructions with DPP and SDWA.
+const FORMS: [(&str, &str); 12] = [
+    ("v_mov_b32_dpp", " quad_perm:[1,0,3,2] row_mask:0xf bank_mask:0xf"),
+    ("v_mov_b32_dpp", " row_shr:1 row_mask:0xf bank_mask:0xf bound_ctrl:0"),
+    ("v_mov_b32_dpp", " row_mirror row_mask:0xf bank_mask:0x5"),
+    ("v_mov_b32_dpp", " wave_shr:1 row_mask:0xf bank_mask:0xf"),
+    ("v_mov_b32_dpp", " row_bcast:15 row_mask:0xa bank_mask:0xf"),
+    ("v_add_u32_dpp", ", v21 row_shr:4 row_mask:0xf bank_mask:0xf"),
+    ("v_add_f32_dpp", ", v2 quad_perm:[2,3,0,1] row_mask:0xf bank_mask:0xf"),
+    ("v_max_f32_dpp", ", v2 row_bcast:31 row_mask:0xc bank_mask:0xf"),
+    ("v_mov_b32_sdwa", " dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:BYTE_1"),
+    ("v_add_u32_sdwa", ", v21 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:BYTE_0"),
+    ("v_or_b32_sdwa", ", v21 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:DWORD src1_sel:DWORD"),
+    ("v_mul_f16_sdwa", ", v16 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:DWORD"),
+];
 
 /// What an instruction costs.
 struct Cost {
@@ -43,8 +62,11 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
     };
     let level = target.level();
     let rows = ROWS.iter().filter(|r| r.opcode_at(level).is_some());
-    let wanted: Vec<&Row> =
-        rows.filter(|r| filters.is_empty() || filters.iter().any(|f| r.name.contains(f.as_str()))).collect();
+    let is_wanted = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
+    let mut wanted: Vec<(&Row, Result<Vec<String>, &'static str>)> =
+        rows.filter(|r| is_wanted(r.name)).map(|r| (r, copies(r, level))).collect();
+    let forms = FORMS.iter().filter(|(name, _)| level.is_vi_plus() && is_wanted(name));
+    wanted.extend(forms.filter_map(|(name, rest)| form(name, rest, level)));
     if wanted.is_empty() {
         crate::output::message(format_args!("wavemill bench: no instruction of {cpu} has that in its name"));
         return ExitCode::from(2);
@@ -65,16 +87,12 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
             Ok((full - empty.clone()?).max(0.0) / COPIES as f64 * 1e9)
         };
         // One yardstick for all engines: the interpreter's.
-        let yard = match runner {
-            Runner::Engine(_) => Runner::Interp(Simd::detect()),
-            interp => interp,
-        };
-        let copies =
-            |row| (0..COPIES).map(|copy| example(row, level, copy as u32)).collect::<Result<Vec<_>, _>>();
+        let yard = Runner { kind: EngineKind::Interp, simd: runner.simd.or(Some(Simd::detect())) };
         // GFX6 to GFX8 have the addition under other names, with a carry.
         let name = if level.is_gfx9() { YARDSTICK } else { "v_max_u32" };
         let yardstick = ROWS.iter().find(|r| r.name == name && r.opcode_at(level).is_some());
-        let unit = yardstick.ok_or("it is not in the table").and_then(copies).map_err(str::to_owned);
+        let unit = yardstick.ok_or("it is not in the table");
+        let unit = unit.and_then(|row| copies(row, level)).map_err(str::to_owned);
         let unit = match unit.and_then(|c| cost(yard, &c)) {
             Ok(ns) => ns.max(0.01),
             Err(e) => {
@@ -82,16 +100,16 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
                 return ExitCode::FAILURE;
             }
         };
-        for row in &wanted {
-            let copies = match copies(row) {
+        for (row, copies) in &wanted {
+            let copies = match copies {
                 Ok(copies) => copies,
                 Err(why) => {
-                    *left_out.entry(why.into()).or_default() += 1;
+                    *left_out.entry((*why).into()).or_default() += 1;
                     continue;
                 }
             };
             let text = copies[0].clone();
-            match measure(&copies) {
+            match measure(copies) {
                 Ok(ns) => costs.push(Cost { row, text, runner, ns, ratio: ns / unit }),
                 Err(e) => {
                     let first = e.lines().next().unwrap_or_default();
@@ -104,10 +122,28 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
     if json { write_json(&costs) } else { write_text(&costs, &left_out) }
 }
 
+/// The copies of a row's instruction, or why there are none.
+fn copies(row: &Row, level: Level) -> Result<Vec<String>, &'static str> {
+    (0..COPIES).map(|copy| example(row, level, copy as u32)).collect()
+}
+
+/// The row of an instruction with DPP or SDWA, and its copies.
+fn form(name: &str, rest: &str, level: Level) -> Option<(&'static Row, Result<Vec<String>, &'static str>)> {
+    let plain = name.rsplit_once('_')?.0;
+    let row = ROWS.iter().find(|r| r.name == plain && r.opcode_at(level).is_some())?;
+    let first = match row.operand(Role::Src0)?.ty {
+        Ty { kind: Kind::F, bits: 16, .. } => FIRST[2],
+        Ty { kind: Kind::F, .. } => FIRST[0],
+        _ => FIRST[3],
+    };
+    let copy = |n: u32| format!("{name} v{}, v{}{rest}", 40 + 2 * n, first + n);
+    Some((row, Ok((0..COPIES as u32).map(copy).collect())))
+}
+
 fn write_text(costs: &[Cost], left_out: &BTreeMap<String, u32>) -> ExitCode {
-    let mut text = format!("{:>10} {:>8}  back end  instruction\n", "ns", "ratio");
+    let mut text = format!("{:>10} {:>8}  back end    instruction\n", "ns", "ratio");
     for c in costs {
-        text.push_str(&format!("{:10.1} {:8.1}  {:9} {}\n", c.ns, c.ratio, c.runner.name(), c.text));
+        text.push_str(&format!("{:10.1} {:8.1}  {:11} {}\n", c.ns, c.ratio, c.runner.name(), c.text));
     }
     let slow = costs.iter().filter(|c| c.ratio > 5.0).count();
     text.push_str(&format!(
@@ -128,11 +164,7 @@ fn write_json(costs: &[Cost]) -> ExitCode {
             json.object(|json| {
                 json.field("instruction", c.row.name);
                 json.field("text", &c.text);
-                let (engine, simd) = c.runner.fields();
-                json.field("engine", engine);
-                if let Some(simd) = simd {
-                    json.field("simd", simd);
-                }
+                c.runner.write(json);
                 json.field("nanoseconds", Scalar::Float(c.ns));
                 json.field("ratio", Scalar::Float(c.ratio));
             });
@@ -166,15 +198,15 @@ const OFFSETS: u32 = 80;
 /// The first pair of registers with addresses.
 const ADDRESSES: u32 = 86;
 
-/// The first of the registers with first operands, one or a pair for each copy: f32, f64, two f16, integers of 32 and of 64
-/// bits.
-const FIRST: [u32; 5] = [128, 144, 176, 192, 208];
+/// The first of the registers with first operands, one or a pair for each copy: f32 (two each for those that take two), f64, two
+/// f16, integers of 32 and of 64 bits.
+const FIRST: [u32; 5] = [128, 160, 192, 208, 224];
 
 /// Registers with numbers of all types: f32 in v2 to v7, f64 in v8 to v13, two f16 each in v14 to v19, integers in v20 to
 /// v35, offsets and addresses from [`OFFSETS`] on, and more of the kinds from [`FIRST`] on; a buffer's address in s[2:3],
 /// its descriptor in s[8:11], integers in s20 to s27.
 fn registers(wave: &mut Wave, buffer: u64) {
-    for r in 0..240u32 {
+    for r in 0..256u32 {
         for (lane, v) in wave.vgpr_mut(r as u16).into_iter().flatten().enumerate() {
             let which = if r < FIRST[0] { r % 8 } else { r / 2 % 64 };
             let single = 1.0 + lane as f32 * 0.001 * which as f32;
@@ -183,10 +215,10 @@ fn registers(wave: &mut Wave, buffer: u64) {
             let lane = lane as u32;
             let address = |n: u32| buffer + (lane * STRIDES[n as usize / 2 % 6]) as u64;
             *v = match r {
-                2..8 | 128..144 => single.to_bits(),
-                8..14 | 144..176 if r % 2 == 0 => double as u32,
-                8..14 | 144..176 => (double >> 32) as u32,
-                14..20 | 176..192 => half | half << 16,
+                2..8 | 128..160 => single.to_bits(),
+                8..14 | 160..192 if r % 2 == 0 => double as u32,
+                8..14 | 160..192 => (double >> 32) as u32,
+                14..20 | 192..208 => half | half << 16,
                 80..=85 => lane * STRIDES[(r - OFFSETS) as usize],
                 86..=97 if r % 2 == 0 => address(r - ADDRESSES) as u32,
                 86..=97 => (address(r - ADDRESSES) >> 32) as u32,
@@ -217,7 +249,7 @@ fn stride(row: &Row) -> u32 {
     let data = [Role::Vdata, Role::Vdst, Role::Data0].into_iter().find_map(|r| row.operand(r));
     let dwords = data.map_or(1, |o| o.ty.dwords() as u32);
     // Two addresses, or two values, for each lane.
-    let halved = row.has(flag::OFFSET2) && row.operand(Role::Vdst).is_some() || row.has(flag::CMPSWAP);
+    let halved = row.has(flag::OFFSET2) && row.operand(Role::Vdst).is_some() || row.name.contains("cmpswap");
     1 + if halved { dwords.div_ceil(2) } else { dwords }
 }
 
@@ -257,7 +289,8 @@ fn example(row: &Row, level: Level, copy: u32) -> Result<String, &'static str> {
         text.push_str("_e64");
     }
     let vector = matches!(row.enc, Enc::Vop1 | Enc::Vop2 | Enc::Vop3 | Enc::Vop3p | Enc::Vopc);
-    let mut used = Used { copy: vector.then_some(copy), ..Used::default() };
+    let loads = matches!(row.enc, Enc::Ds | Enc::Flat | Enc::Global | Enc::Mubuf) && !row.has(flag::ATOMIC);
+    let mut used = Used { copy: vector.then_some(copy), loaded: loads.then_some(copy), ..Used::default() };
     for (i, op) in row.operands.iter().enumerate() {
         let operand = operand(row, op, level, &mut used)?;
         text.push_str(if i == 0 { " " } else { ", " });
@@ -280,6 +313,8 @@ fn example(row: &Row, level: Level, copy: u32) -> Result<String, &'static str> {
 struct Used {
     /// The copy whose first operand and result are its own.
     copy: Option<u32>,
+    /// The copy of a load, which has registers of its own for what it loads.
+    loaded: Option<u32>,
     f64: u32,
     float: u32,
     wide: u32,
@@ -297,7 +332,7 @@ fn vector(ty: Ty, used: &mut Used) -> String {
         let (kind, count) = match (ty.kind, ty.bits, dwords) {
             (Kind::F, 64, 2) => (1, &mut used.f64),
             (Kind::F | Kind::Bf, 16, 1) => (2, &mut used.float),
-            (Kind::F, 32, 1) => (0, &mut used.float),
+            (Kind::F, 32, 1 | 2) => (0, &mut used.float),
             (_, _, 1) => (3, &mut used.word),
             (_, _, 2) => (4, &mut used.wide),
             _ => return vector_of(ty, used),
@@ -335,13 +370,18 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
         }
         // Four dwords each reach into the offsets, which only memory instructions need.
         Role::Vdst if dwords == 4 && row.enc.is_valu() => range('v', 40 + used.copy.unwrap_or(0) * 4, 4),
+        Role::Vdst | Role::Vdata if used.loaded.is_some() => {
+            let dwords = if compact { dwords.div_ceil(2) } else { dwords };
+            range('v', FIRST[0] + 4 * used.loaded.unwrap_or(0), dwords)
+        }
         Role::Vdst => range('v', 40 + used.copy.filter(|_| dwords <= 2).unwrap_or(0) * 2, dwords),
         Role::Vdata => range('v', 40, if compact { dwords.div_ceil(2) } else { dwords }),
         Role::Src2 if row.enc == Enc::Mfma => {
             range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
         }
         Role::Src0 | Role::Src1 | Role::Src2 if op.class == Class::Agpr => range('a', 0, dwords),
-        Role::Src1 if row.name.contains("lane_b32") => "3".into(),
+        // A lane's number; an exponent that does not leave the range.
+        Role::Src1 if row.name.contains("lane_b32") || row.name.contains("ldexp") => "3".into(),
         Role::Src0 | Role::Src1 | Role::Src2 | Role::Data0 | Role::Data1 => match op.class {
             Class::Scalar | Class::Ssrc | Class::Reg => range('s', 20, dwords),
             _ if row.name.starts_with("v_writelane") => "s20".into(),

@@ -12,6 +12,16 @@ fn measures_every_kernel() {
     }
     assert!(text.contains("\"simd\": \"portable\""), "{text}");
     assert!(!text.contains("null"), "{text}");
+    // An engine in one of its kinds; the JIT where it writes code for AVX2.
+    let with_avx2 = text.matches("\"simd\": \"avx2\"").count() == 2 * 7;
+    let out = wavemill(&["bench", "valu", "--seconds", "0.001", "--engine", "interp", "--simd", "portable"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    assert_eq!((out.status.code(), text.lines().count()), (Some(0), 2), "{text}");
+    if with_avx2 {
+        let args = ["bench", "valu", "--seconds", "0.001", "--engine", "jit", "--simd", "avx2"];
+        let text = String::from_utf8(wavemill(&args).stdout).unwrap();
+        assert!(text.contains("\n  jit avx2 "), "{text}");
+    }
 }
 
 #[test]
@@ -20,6 +30,7 @@ fn knows_what_it_cannot_measure() {
         &["bench", "teapot"][..],
         &["bench", "--simd", "mmx"],
         &["bench", "--engine", "steam"],
+        &["bench", "--engine", "plain", "--simd", "avx2"],
         &["bench", "--seconds", "0"],
         &["bench", "--instructions", "teapot"],
         &["bench", "--instructions", "--mcpu", "gfx1"],

@@ -1,7 +1,7 @@
 //! The command under the names of other tools.
 
 use crate::scratch;
-use std::os::unix::fs::symlink;
+use std::os::unix::{fs::symlink, process::CommandExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -206,6 +206,9 @@ fn blocks_of_zeros_are_left_out_as_llvm_objdump_does() {
 fn rocm_tools_show_the_virtual_gpus() {
     assert_eq!(said("rocm_agent_enumerator", &[]), "gfx000\ngfx90a\n");
     assert_eq!(said("amdgpu-arch", &[]), "gfx90a:sramecc+:xnack-\n");
+    // clang 19 gives it no name.
+    let nameless = Command::new(tool("amdgpu-arch")).arg0("").env_remove("WAVEMILL_GPU").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&nameless.stdout).lines().next(), Some("gfx90a:sramecc+:xnack-"));
     let text = said("rocminfo", &[]);
     for line in [
         "HSA System Attributes    \n",

@@ -42,13 +42,30 @@ fn a_copied_binary_brings_its_library() {
     // A second time it is there already.
     assert_eq!(exec(&command, &cache), (first.clone(), String::new()));
     assert_eq!(library.metadata().unwrap().modified().unwrap(), time);
-    // One that is damaged is not used.
+    // When it is a few seconds old, it is noted that it is the right one, and nothing is compared any more.
+    let notes =
+        || std::fs::read_dir(cache.join("runtime")).unwrap().flatten().filter(|e| e.path().is_file()).count();
+    assert_eq!(notes(), 0);
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    for _ in 0..2 {
+        assert_eq!(exec(&command, &cache), (first.clone(), String::new()));
+        assert_eq!(notes(), 1);
+    }
+    // One that is damaged is not used, whatever the note says.
     let good = std::fs::read(&library).unwrap();
     let mut bad = good.clone();
     bad[good.len() / 2] ^= 1;
     std::fs::write(&library, bad).unwrap();
     let (again, errors) = exec(&command, &cache);
     assert!(errors.contains("libhsa-runtime64.so.1: it was damaged, and is made anew"), "{errors}");
+    assert_eq!((again, std::fs::read(&library).unwrap() == good), (first.clone(), true));
+    // Nor is one that others could have written to believed to be the same.
+    std::thread::sleep(std::time::Duration::from_millis(2100));
+    exec(&command, &cache);
+    std::fs::write(&library, "another").unwrap();
+    std::fs::set_permissions(&library, std::fs::Permissions::from_mode(0o666)).unwrap();
+    let (again, errors) = exec(&command, &cache);
+    assert!(errors.contains("it was damaged"), "{errors}");
     assert_eq!((again, std::fs::read(&library).unwrap() == good), (first, true));
 }
 
@@ -72,8 +89,8 @@ fn a_package_has_its_library_beside_it() {
     let (command, cache) = copied("package");
     let (made, _) = exec(&command, &cache);
     let lib = command.parent().unwrap().parent().unwrap().join("lib/wavemill");
-    std::fs::create_dir_all(&lib).unwrap();
-    for name in ["libhsa-runtime64.so.1", "libwavemill-opencl.so"] {
+    std::fs::create_dir_all(lib.join("comgr")).unwrap();
+    for name in ["libhsa-runtime64.so.1", "libwavemill-opencl.so", "comgr/libamd_comgr.so.2"] {
         std::fs::copy(made.join(name), lib.join(name)).unwrap();
     }
     assert_eq!(exec(&command, &cache).0, lib.canonicalize().unwrap());
