@@ -1,11 +1,12 @@
 # exec: --gpu vega10
 # limit: 1200 s
-# finds: init:undefined-result
+# finds: init:undefined-result race:memory-race
 """pyopencl's own test suite, from its source distribution on PyPI.
 
 `pyopencl.py -o PROGRAM` prepares it: an environment with pyopencl beside PROGRAM, and PROGRAM, which runs the tests.
 At least 95 of 100 must pass, and each that does not is known by name, with the reason. test_algorithm.test_struct_reduce reduces
-structures with a member `pad` that nothing writes, and the host reads it: that is what checks find.
+structures with a member `pad` that nothing writes, and the host reads it; test_array.test_outoforderqueue_indexing writes to indices
+that it has drawn with repetition: that is what checks find.
 """
 
 import os

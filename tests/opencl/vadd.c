@@ -2,18 +2,9 @@
 // link: -lOpenCL
 #define CL_TARGET_OPENCL_VERSION 300
 #include <CL/cl.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "common.h"
 
 #define N 100000
-#define CHECK(e)                                                  \
-    do {                                                          \
-        cl_int code = (e);                                        \
-        if (code != CL_SUCCESS) {                                 \
-            fprintf(stderr, "%s:%d: %d\n", __FILE__, __LINE__, code); \
-            exit(1);                                              \
-        }                                                         \
-    } while (0)
 
 static const char *source =
     "__kernel void vadd(__global const float *a, __global const float *b, __global float *c, float k) {\n"

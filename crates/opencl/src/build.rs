@@ -213,7 +213,10 @@ fn assemble(attempt: Attempt) -> Attempt {
         .and_then(|made| loader::linked("the program", made.object).map_err(|e| e.to_string()));
     match object {
         Ok(object) => Attempt { made: Some(object), log },
-        Err(message) => Attempt::failed(log + &message + "\n"),
+        Err(message) => {
+            let hint = clang::hint(&message).map_or(String::new(), |h| format!("{h}\n"));
+            Attempt::failed(log + &message + "\n" + &hint)
+        }
     }
 }
 
@@ -232,12 +235,14 @@ pub fn binary(data: &[u8], device: &Arc<Device>) -> Option<Binary> {
     }
     let target = device.gpu.device.target();
     let objects = bundle::code_objects(data).ok()?;
-    let fits = |o: &bundle::CodeObject<'_>| {
+    // Code for the GPU itself is better than code for all of its generation.
+    let fits = |o: &&bundle::CodeObject<'_>| {
         let file = File::parse(&o.data).ok()?;
         let (_, made_for) = loader::target_of(&file).ok()?;
-        (made_for.cpu.name == target.cpu.name).then(|| o.data.to_vec())
+        target.cpu.runs(made_for.cpu).then_some(made_for.cpu.name == target.cpu.name)
     };
-    objects.iter().find_map(fits).map(Binary::Executable)
+    let best = objects.iter().filter(|o| fits(o).is_some()).max_by_key(fits)?;
+    Some(Binary::Executable(best.data.to_vec()))
 }
 
 #[cfg(test)]

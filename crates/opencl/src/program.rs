@@ -8,6 +8,7 @@ use crate::handle::{self, Handle, Object, Slot, Table};
 use crate::il;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wavemill_compile::clang::{self, Language};
 use wavemill_device::Kernel;
 use wavemill_object::read::File;
 use wavemill_runtime::executable::{Executable, SymbolKind};
@@ -276,6 +277,12 @@ impl Program {
         }
         Ok(fine)
     }
+
+    /// Why it could not be compiled: a code, unless there is nothing to compile it with. The build's log says what to install.
+    fn failure(&self, code: Code) -> Code {
+        let source = matches!(self.origin, Origin::Source(_));
+        if source && !clang::available(Language::OpenCl) { Code::COMPILER_NOT_AVAILABLE } else { code }
+    }
 }
 
 fn text_of(options: Text) -> Result<String> {
@@ -317,7 +324,7 @@ fn build_program(program: &Arc<Program>, devices: &[Arc<Device>], text: &str) ->
             },
         })
     })?;
-    if fine { Ok(()) } else { Err(Code::BUILD_PROGRAM_FAILURE) }
+    if fine { Ok(()) } else { Err(program.failure(Code::BUILD_PROGRAM_FAILURE)) }
 }
 
 /// The modules of programs for a device.
@@ -511,7 +518,7 @@ api! {
         if let Some(notify) = notify {
             notify(program.handle(), data);
         }
-        if fine { Ok(()) } else { Err(Code::COMPILE_PROGRAM_FAILURE) }
+        if fine { Ok(()) } else { Err(program.failure(Code::COMPILE_PROGRAM_FAILURE)) }
     }
 
     /// Links programs to a new one.
