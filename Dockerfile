@@ -10,6 +10,6 @@ FROM debian:bookworm-slim
 COPY --from=build /usr/local/bin/wavemill /usr/local/bin/wavemill
 COPY LICENSE-MIT LICENSE-APACHE /usr/share/doc/wavemill/
 # Programs that are started without `wavemill exec` find the library, too.
-RUN ln -s "$(WAVEMILL_CACHE=/var/cache/wavemill wavemill exec -- printenv LD_LIBRARY_PATH)" /usr/local/lib/wavemill
+RUN ln -s "$(WAVEMILL_CACHE=/var/cache/wavemill WAVEMILL_COMGR=0 wavemill exec -- printenv LD_LIBRARY_PATH)" /usr/local/lib/wavemill
 ENV LD_LIBRARY_PATH=/usr/local/lib/wavemill WAVEMILL_GPU=mi210
 CMD ["wavemill", "info"]

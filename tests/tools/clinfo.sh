@@ -32,4 +32,9 @@ WAVEMILL_LIBCLC=/usr/lib/clc/amdgcn--amdhsa.bc "$wavemill" run "$dir/k.cl" --gpu
     --dump "0:$dir/out" 2>/dev/null > "$dir/shown"
 # 4: 2 + 9 + 4; 9: 3 + 19 + 5; 16: 4 + 33 + 5.
 python3 -c 'import struct, sys; n = struct.unpack("<17f", open(sys.argv[1], "rb").read()); assert (n[4], n[9], n[16]) == (15, 27, 42), n' "$dir/out"
+# What it lacks is said, with what has it.
+echo 'kernel void k(read_only image2d_t i, global float4 *o) { *o = read_imagef(i, (int2)(0)); }' > "$dir/i.cl"
+text=$(WAVEMILL_LIBCLC=/usr/lib/clc/amdgcn--amdhsa.bc "$wavemill" run "$dir/i.cl" --gpu vega10 --grid 1 2>&1) && exit 1
+says 'undefined.*read_imagef'
+says "libclc.* has no functions for images.*rocm-device-libs"
 echo PASS
