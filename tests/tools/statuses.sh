@@ -101,10 +101,11 @@ says 'p.hip:17'
 says 'ended by signal 6 (SIGABRT), after a kernel of its queue was stopped when the 8 s of --timeout were over'
 passed
 
-# Ctrl-C tells the same, and the program ends as it would. A shell's own children in the background ignore it, and
-# one comes when the kernel is known to run.
+# Ctrl-C tells the same, and the program ends as it would. A shell's own children in the background ignore it (and this may be
+# one of them), and one comes when the kernel is known to run.
 cat > interrupt.py <<'PYTHON'
 import signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 child = subprocess.Popen(sys.argv[1:], stderr=subprocess.PIPE)
 said = b""
 while b"work-groups (0%)" not in said:
