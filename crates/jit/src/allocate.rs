@@ -50,6 +50,8 @@ pub enum Home {
     Ones,
     /// A mask of none.
     Zeros,
+    /// The lanes with these numbers.
+    Bits(u64),
     /// A slot of the frame.
     Slot(u16),
     /// A dword that an access has loaded, by the access's number and its own.
@@ -553,6 +555,20 @@ impl Allocator<'_> {
             Home::Lanes(code) if !self.host.has_masks() => self.expand_lanes(code, r),
             Home::Ones if !self.host.has_masks() => self.op(EQUAL, r, r, Rm::Reg(r), plain),
             Home::Zeros if !self.host.has_masks() => self.op(XOR, r, r, Rm::Reg(r), plain),
+            Home::Bits(lanes) => {
+                let first = lanes & 0xffff;
+                let same = lanes == first * 0x0001_0001_0001_0001 && self.host.has_masks();
+                let scratch = fixed::SCRATCH as u8;
+                self.asm.mov_imm(fixed::SCRATCH, if same { first } else { lanes });
+                if !same {
+                    // SHRX by the first lane at hand.
+                    self.asm.vex((2, 3, 1, 0), 0xf7, scratch, fixed::LANE as u8, Rm::Reg(scratch), None);
+                }
+                match self.host.has_masks() {
+                    true => self.asm.vex(KMOVW, 0x92, r, 0, Rm::Reg(scratch), None),
+                    false => self.expand_bits(r),
+                }
+            }
             Home::Lanes(code) => {
                 let at = Mem::At(fixed::MASKS, code as i32 * 4);
                 self.asm.vex(KMOVW, 0x90, r, 0, Rm::Mem(at), None);

@@ -258,7 +258,7 @@ impl Jit {
         let compile = || {
             let began = Instant::now();
             let source = &compiled.source;
-            let setting = Setting::of(wave, source.mode);
+            let setting = Setting::of(wave, source.mode, self.host.lanes());
             let code = self.arena.place(&block::compile(source, &setting, self.host));
             let [instructions, nanoseconds] = &self.compiled;
             instructions.fetch_add(source.block.insts.len() as u64, Ordering::Relaxed);

@@ -359,7 +359,11 @@ impl Emitter<'_> {
                 long::sar => self.shift(true, ARITHMETIC, v, a, b),
                 _ => Err(Unable),
             },
-            Node::Lookup(..) | Node::Rarely { .. } | Node::Merge(..) => Err(Unable),
+            Node::Lookup(..)
+            | Node::Rarely { .. }
+            | Node::Merge(..)
+            | Node::Neighbour(..)
+            | Node::Lanes(_) => Err(Unable),
         }
     }
 

@@ -477,6 +477,11 @@ impl Lowerer<'_> {
                 let inst = Inst { src: [a, NONE, NONE, inside], ..blank(Kind::Gather(table)) };
                 one(self.made(Class::Vector, inst))
             }
+            Node::Neighbour(ty, a, control) => {
+                let a = self.get(a)[0];
+                one(self.neighbour(ty, a, control))
+            }
+            Node::Lanes(lanes) => one(self.leaf(Class::Mask, Home::Bits(lanes))),
             Node::Word(op, operands, round) => self.word(op, operands, round),
             Node::Long(op, operands, round) => self.long(op, operands, round),
             // It is no value.

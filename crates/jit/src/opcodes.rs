@@ -2,6 +2,7 @@
 //! what only one of them has.
 
 use crate::x86::{Ins, REGISTERS_ONLY, ins, whole};
+use wavemill_sem::lanemove::dpp_source;
 
 /// An instruction whose last operand is a register, or of another size than the vector.
 pub(crate) const fn registers(map: u8, pp: u8, w: u8, op: u8) -> Ins {
@@ -123,6 +124,24 @@ pub(crate) static APART: [u32; 16] = {
 pub(crate) static BIT_COUNTS: [u32; 16] = four_times([0x0201_0100, 0x0302_0201, 0x0302_0201, 0x0403_0302]);
 /// The first byte of each dword among sixteen bytes, four times.
 pub(crate) static OWN_BYTES: [u32; 16] = four_times([0, 0x0404_0404, 0x0808_0808, 0x0c0c_0c0c]);
+
+/// The lane of its row that a lane reads, by DPP's control; its own where there is none.
+pub(crate) static ROW_SOURCES: [[u32; 16]; 0x160] = {
+    let mut all = [[0; 16]; 0x160];
+    let mut control = 0;
+    while control < all.len() {
+        let mut lane = 0;
+        while lane < 16 {
+            all[control][lane] = match dpp_source(lane as u32, control as u16) {
+                Some(from) => from % 16,
+                None => lane as u32,
+            };
+            lane += 1;
+        }
+        control += 1;
+    }
+    all
+};
 
 /// What is done with two masks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

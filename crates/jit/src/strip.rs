@@ -1,6 +1,7 @@
 //! Strips: runs of instructions that work lane by lane, written down as one program.
 //!
-//! Between the lanes of a strip nothing passes, so that it may run whole for some lanes and then for others. Registers are
+//! Between the lanes of a strip nothing passes, but from one to another that run together (DPP within a row), so that it may
+//! run whole for some lanes and then for others. Registers are
 //! values while it is recorded; memory of the wave is read at its start and written at its end. Values are right in active
 //! lanes only, which is all that active lanes need: what they are elsewhere is settled where registers are written, or where
 //! EXEC changes.
@@ -14,7 +15,7 @@ use wavemill_isa::{Level, regs};
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::buffer::Buffer;
 use wavemill_sem::inst::{Inst, Run};
-use wavemill_sem::lanemove::LaneMove;
+use wavemill_sem::lanemove::{Dpp, LaneMove};
 use wavemill_sem::lanes::{Long, Mask, Word};
 use wavemill_sem::operand::Src;
 use wavemill_sem::record::{LongValue, MaskValue, Program, Value, WordValue, record, recorded};
@@ -64,11 +65,13 @@ pub struct Setting {
     /// Scalar registers with which the resource of a buffer seems to begin that is more than a piece of memory, as bits. It
     /// need not be so when code runs: that costs time only.
     pub swizzled: u128,
+    /// So many lanes run together.
+    pub together: usize,
 }
 
 impl Setting {
     /// What a wave is about to run a block with.
-    pub fn of(wave: &Wave, mode: u32) -> Setting {
+    pub fn of(wave: &Wave, mode: u32, together: usize) -> Setting {
         let level = wave.level();
         let swizzled = (0..104).filter(|&code| {
             let word = |n: u32| S32(wave.sgpr(code + n));
@@ -77,7 +80,7 @@ impl Setting {
             buffer.swizzle.0 && buffer.add_tid.0
         });
         let swizzled = swizzled.fold(0, |all, code| all | 1 << code);
-        Setting { mode: Mode::new(mode, level), level, swizzled }
+        Setting { mode: Mode::new(mode, level), level, swizzled, together }
     }
 }
 
@@ -86,13 +89,15 @@ pub fn suits(inst: &Inst) -> bool {
     lanewise(inst) || memory::suits(inst)
 }
 
-/// Whether it is a vector instruction that strips have. Lanes that DPP moves, and what only a running wave knows, are not for
-/// strips.
+/// Whether it is a vector instruction that strips have, if lanes that DPP moves run together. What only a running wave knows is
+/// not for strips.
 fn lanewise(inst: &Inst) -> bool {
+    let register = matches!(inst.src[0], Src::Vgpr(_));
     let moves = matches!(inst.run, Run::LaneMove(LaneMove::Swap | LaneMove::Accumulator))
-        && matches!(inst.src[0], Src::Vgpr(_));
+        && register
+        && inst.modifiers.dpp.is_none();
     (moves || matches!(inst.run, Run::Valu(_) | Run::Compare(_)))
-        && inst.modifiers.dpp.is_none()
+        && (inst.modifiers.dpp.is_none() || register)
         && inst.src.iter().all(|s| !matches!(s, Src::Special(_)))
         && pair_is_whole(inst.carry)
         && (inst.sdst == 255 || pair_is_whole(inst.sdst))
@@ -302,11 +307,23 @@ impl Recorder {
             self.moves(what, inst, from);
             return true;
         }
+        let dpp = inst.modifiers.dpp;
+        if dpp.is_some_and(|dpp| !dpp.stays_within(setting.together as u32)) {
+            return false;
+        }
+        // The lanes that DPP leaves on.
+        let mut on = MaskValue::ones();
         let src = [0, 1, 2].map(|i| {
             let long = inst.is_long(i);
             let zero = WordValue::splat(0);
             let (lo, hi) = match inst.src[i] {
-                Src::Vgpr(r) => (self.vgpr(r), if long { self.vgpr(r + 1) } else { zero }),
+                Src::Vgpr(r) => {
+                    let mut source = (self.vgpr(r), if long { self.vgpr(r + 1) } else { zero });
+                    if let (0, Some(dpp)) = (i, dpp) {
+                        (source, on) = self.others(dpp, source);
+                    }
+                    source
+                }
                 Src::Sgpr(code) => (self.number(code), if long { self.number(code + 1) } else { zero }),
                 Src::Const(n) => (WordValue::splat(n as u32), WordValue::splat((n >> 32) as u32)),
                 Src::None | Src::Special(_) => (zero, zero),
@@ -332,19 +349,21 @@ impl Recorder {
         let Some(results) = results else { return false };
         let depends = self.depends_on_loads(inst);
         if let Some(lo) = results.lo {
+            let old = self.vgpr(inst.dst);
             let lo = match inst.merge {
-                Some(merge) => merge.apply(lo, self.vgpr(inst.dst)),
+                Some(merge) => merge.apply(lo, old),
                 None => lo,
             };
-            self.write(inst.dst, lo);
+            self.write(inst.dst, WordValue::select(on, lo, old));
             self.note_loaded(inst.dst, depends);
         }
         for (n, value) in (inst.dst + 1..).zip(results.more.into_iter().flatten()) {
-            self.write(n, value);
+            let old = self.vgpr(n);
+            self.write(n, WordValue::select(on, value, old));
             self.note_loaded(n, depends);
         }
         if let Some(mask) = results.mask {
-            let mask = mask & self.exec;
+            let mask = mask & self.exec & on;
             if inst.sdst != 255 && inst.sdst != regs::EXEC as u8 {
                 self.masks.retain(|&(code, _)| code != inst.sdst);
                 self.masks.push((inst.sdst, mask));
@@ -356,6 +375,21 @@ impl Recorder {
             }
         }
         true
+    }
+
+    /// What DPP gives lanes of others, and the lanes that it leaves on. An inactive source counts as none: it has any value
+    /// here.
+    fn others(&self, dpp: Dpp, source: (WordValue, WordValue)) -> ((WordValue, WordValue), MaskValue) {
+        let Dpp { control, bound, .. } = dpp;
+        let active = self.exec.neighbour(control);
+        let (low, high) = (source.0.neighbour(control), source.1.neighbour(control));
+        if !bound {
+            return ((low, high), MaskValue::lanes(dpp.enabled() & dpp.existing()) & active);
+        }
+        let has = MaskValue::lanes(dpp.existing()) & active;
+        let zero = WordValue::splat(0);
+        let chosen = [low, high].map(|v| WordValue::select(has, v, zero));
+        ((chosen[0], chosen[1]), MaskValue::lanes(dpp.enabled()))
     }
 
     fn write(&mut self, n: u16, value: WordValue) {

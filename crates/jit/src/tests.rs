@@ -357,7 +357,7 @@ fn compiled(text: &str) -> Vec<u8> {
     unsafe { memory.add(pc, code.len() as u64, false).expect("a range of its own") };
     let wave = Wave::new(&target(), Shape { vgprs: 16, agprs: 0 });
     let block = decode_block(&Decoder::new(target()), &memory, pc, Layout::of(&wave));
-    let setting = Setting::of(&wave, wave.mode);
+    let setting = Setting::of(&wave, wave.mode, Host::Avx2.lanes());
     block::write(&Source { block, pc, mode: wave.mode }, &setting, Host::Avx2).code
 }
 

@@ -78,11 +78,31 @@ const COUNTER: u32 = 90;
 fn few_registers(random: &mut Random, target: Target) -> u64 {
     loop {
         let row = &ROWS[random.next() as usize % ROWS.len()];
-        let form = if random.one_in(4) { Form::Vop3 } else { Form::Base };
+        let form = [Form::Base, Form::Base, Form::Vop3, Form::Dpp][random.next() as usize % 4];
+        if row.has_form(form, target.level()) && form == Form::Dpp {
+            let bits = Inst::new(row, form, target.level()).bits as u32 ^ random.next() as u32 & 0x0007_0707;
+            return u64::from(dpp(random)) << 32 | u64::from(bits);
+        }
         if row.has_form(form, target.level()) {
             return Inst::new(row, form, target.level()).bits ^ random.next() & 0x0003_0703_0007_0707;
         }
     }
+}
+
+/// DPP's dword: one of the first registers, a control, perhaps the sources' signs, masks that mostly leave all lanes on.
+fn dpp(random: &mut Random) -> u32 {
+    let any = random.next() as u32;
+    let control = match random.next() % 8 {
+        0..2 => any & 0xff,
+        2..4 => 0x100 | any & 0x1f,
+        4 => 0x120 | any & 15,
+        5 => 0x150 | any & 15,
+        6 => [0x140, 0x141][any as usize % 2],
+        _ => [0x130, 0x134, 0x138, 0x13c, 0x142, 0x143][any as usize % 6],
+    };
+    let masks = if random.one_in(3) { any >> 24 } else { 0xff };
+    let modifiers = if random.one_in(4) { any & 0x00f0_0000 } else { 0 };
+    any >> 8 & 7 | control << 8 | (any >> 12 & 1) << 19 | modifiers | masks << 24
 }
 
 /// Some instructions, most of them vector or scalar arithmetic, perhaps in a loop.
@@ -342,6 +362,25 @@ fn accesses(random: &mut Random, gfx9: bool) -> String {
             7 => {
                 let name = pick(random, &["b8", "b16", "b32", "b32", "b64", "b96", "b128"]);
                 format!("ds_write_{name} v0, {} offset:{}", tuple(d, dwords(name)), random.next() % 32)
+            }
+            8 if random.one_in(2) => {
+                let control = pick(
+                    random,
+                    &[
+                        "quad_perm:[1,0,3,2]",
+                        "row_shr:1",
+                        "row_shl:3 bound_ctrl:0",
+                        "row_ror:5",
+                        "row_mirror row_mask:0xa",
+                        "row_half_mirror bank_mask:0x6",
+                        "wave_shr:1",
+                        "row_bcast:15 row_mask:0xa",
+                        "row_bcast:31 bound_ctrl:0",
+                    ],
+                );
+                // An offset that lanes have from others, and data.
+                let to = if random.one_in(3) { 1 } else { d };
+                format!("v_mov_b32_dpp v{to}, v{} {control}", if to == 1 { 1 } else { d + 1 })
             }
             8 => "s_waitcnt vmcnt(0) lgkmcnt(0)".to_owned(),
             12..15 => index_arithmetic(random, gfx9),

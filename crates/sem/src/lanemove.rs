@@ -86,6 +86,24 @@ pub struct Dpp {
 }
 
 impl Dpp {
+    /// The lanes whose source exists.
+    pub fn existing(self) -> u64 {
+        (0..64).filter(|&n| dpp_source(n, self.control).is_some()).fold(0, |all, n| all | 1 << n)
+    }
+
+    /// The lanes that the row and bank masks leave on.
+    pub fn enabled(self) -> u64 {
+        (0..64).filter(|&n| self.enables(n)).fold(0, |all, n| all | 1 << n)
+    }
+
+    /// Whether no lane's source is among other lanes than its own, if so many are together, of each together the same one.
+    pub fn stays_within(self, lanes: u32) -> bool {
+        (0..64).all(|n| match dpp_source(n, self.control) {
+            Some(s) => s / lanes == n / lanes && dpp_source(n % lanes, self.control) == Some(s % lanes),
+            None => dpp_source(n % lanes, self.control).is_none(),
+        })
+    }
+
     /// Whether the row and bank masks leave a lane on.
     pub const fn enables(self, lane: u32) -> bool {
         self.mask >> (4 + lane / 16) & 1 != 0 && self.mask >> (lane % 16 / 4) & 1 != 0

@@ -138,6 +138,11 @@ pub enum Node {
     Select(Type, [Value; 3]),
     /// The number at a place of a table; zero behind its end.
     Lookup(Value, &'static [u32]),
+    /// What another lane has: the one that a DPP control names ([`dpp_source`](crate::lanemove::dpp_source)), or anything where
+    /// there is none. Meanings have none of these, nor of the next; engines put them into programs for a wave.
+    Neighbour(Type, Value, u16),
+    /// The lanes with these numbers.
+    Lanes(u64),
     /// The values from here to the merge are hardly ever needed: where no lane has the mask, go on with the merge.
     Rarely {
         /// The lanes that need them.
@@ -220,6 +225,10 @@ impl Node {
                 }
             }
             Node::Lookup(at, table) => table.get(value(at) as usize).copied().unwrap_or(0) as u64,
+            // What is the same in all lanes is so in the other one.
+            Node::Neighbour(_, a, _) => value(a),
+            // One lane alone is the first.
+            Node::Lanes(lanes) => lanes & 1,
             Node::Rarely { .. } => 0,
         }
     }
@@ -231,11 +240,13 @@ impl Node {
             | Node::Constant(_, ty)
             | Node::Operator(_, ty, _)
             | Node::Not(ty, _)
+            | Node::Neighbour(ty, ..)
             | Node::Select(ty, _)
             | Node::Merge(ty, _) => ty,
             Node::Word(op, ..) => op.result(),
             Node::Long(op, ..) => op.result(),
             Node::Lookup(..) => Type::Word,
+            Node::Lanes(_) => Type::Mask,
             Node::Rarely { .. } => return None,
         })
     }
@@ -243,9 +254,9 @@ impl Node {
     /// The values it is made of.
     pub fn operands(&self) -> &[Value] {
         match self {
-            Node::Input(..) | Node::Constant(..) => &[],
+            Node::Input(..) | Node::Constant(..) | Node::Lanes(_) => &[],
             Node::Operator(_, _, v) => v,
-            Node::Not(_, a) | Node::Lookup(a, _) => std::slice::from_ref(a),
+            Node::Not(_, a) | Node::Lookup(a, _) | Node::Neighbour(_, a, _) => std::slice::from_ref(a),
             Node::Word(op, v, _) => &v[..op.operands().len()],
             Node::Long(op, v, _) => &v[..op.operands().len()],
             Node::Select(_, v) | Node::Merge(_, v) => v,
@@ -493,6 +504,28 @@ macro_rules! operators {
 operators!(WordValue Type::Word; Add add; Sub sub; Mul mul; BitAnd bitand; BitOr bitor; BitXor bitxor;);
 operators!(LongValue Type::Long; Add add; Sub sub; BitAnd bitand; BitOr bitor; BitXor bitxor;);
 operators!(MaskValue Type::Mask; BitAnd bitand; BitOr bitor; BitXor bitxor;);
+
+impl WordValue {
+    /// What the lane has that a DPP control names.
+    pub fn neighbour(self, control: u16) -> WordValue {
+        WordValue(add(Node::Neighbour(Type::Word, self.0, control)))
+    }
+}
+
+impl MaskValue {
+    /// The lanes whose lane that a DPP control names is one of these.
+    pub fn neighbour(self, control: u16) -> MaskValue {
+        MaskValue(add(Node::Neighbour(Type::Mask, self.0, control)))
+    }
+    /// Lanes by their numbers.
+    pub fn lanes(lanes: u64) -> MaskValue {
+        match lanes {
+            u64::MAX => Self::ones(),
+            0 => Self::zeros(),
+            _ => MaskValue(add(Node::Lanes(lanes))),
+        }
+    }
+}
 
 impl Mask for MaskValue {
     fn ones() -> Self {

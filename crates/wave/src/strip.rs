@@ -259,14 +259,7 @@ impl Extra {
 
 impl Dpp {
     fn new(of: lanemove::Dpp) -> Dpp {
-        let mut dpp = Dpp { from: [0; 64], exists: 0, enabled: 0, bound: of.bound };
-        for n in 0..64u32 {
-            if let Some(s) = dpp_source(n, of.control) {
-                dpp.from[n as usize] = s as u8 & 63;
-                dpp.exists |= 1 << n;
-            }
-            dpp.enabled |= (of.enables(n) as u64) << n;
-        }
-        dpp
+        let from = std::array::from_fn(|n| dpp_source(n as u32, of.control).unwrap_or(0) as u8 & 63);
+        Dpp { from, exists: of.existing(), enabled: of.enabled(), bound: of.bound }
     }
 }

@@ -141,9 +141,9 @@ fn undefined(node: &Node, all: &[Bits], input: &impl Fn(u16) -> Bits) -> u64 {
     let at = |v: Value| all[v.0 as usize];
     match *node {
         Node::Input(n, ty) => input(n).undefined & whole(ty),
-        Node::Constant(..) | Node::Rarely { .. } => 0,
+        Node::Constant(..) | Node::Lanes(_) | Node::Rarely { .. } => 0,
         Node::Operator(op, ty, [a, b]) => operator(op, ty, at(a), at(b)) & whole(ty),
-        Node::Not(_, a) => at(a).undefined,
+        Node::Not(_, a) | Node::Neighbour(_, a, _) => at(a).undefined,
         Node::Word(op, v, _) => on_word(op, &v.map(at)[..op.operands().len()]),
         Node::Long(op, v, _) => on_long(op, &v.map(at)[..op.operands().len()]),
         Node::Select(_, [m, t, f]) | Node::Merge(_, [m, t, f]) => select(at(m), at(t), at(f)),
@@ -166,13 +166,15 @@ pub fn depends(program: &Program, all: &[Bits]) -> Vec<bool> {
         let constant = |v: Value| matches!(program.nodes[v.0 as usize], Node::Constant(..));
         let some = |v: Value| at(v).undefined != 0;
         let (own, operands): (bool, &[Value]) = match node {
-            Node::Input(..) | Node::Constant(..) | Node::Rarely { .. } => (false, &[]),
+            Node::Input(..) | Node::Constant(..) | Node::Lanes(_) | Node::Rarely { .. } => (false, &[]),
             Node::Operator(Operator::And | Operator::Or, _, operands @ [a, b]) => {
                 let only = |a: Value, b: Value| at(a).undefined & !at(b).undefined != 0 && !constant(b);
                 (only(*a, *b) || only(*b, *a), operands)
             }
             Node::Operator(_, _, operands) => (false, operands),
-            Node::Not(_, a) | Node::Lookup(a, _) => (false, std::slice::from_ref(a)),
+            Node::Not(_, a) | Node::Lookup(a, _) | Node::Neighbour(_, a, _) => {
+                (false, std::slice::from_ref(a))
+            }
             Node::Select(ty, operands @ [m, t, f]) | Node::Merge(ty, operands @ [m, t, f]) => {
                 // Undefined as a whole on one side is undefined as a whole, if it is not known which side is taken.
                 let sure = |v: Value| at(v).undefined == whole(*ty) && !out[v.0 as usize];

@@ -42,6 +42,14 @@ impl Allocator<'_> {
         self.op(EQUAL, r, r, bits, Deco::default());
     }
 
+    /// The same of bits in the scratch register.
+    pub(super) fn expand_bits(&mut self, r: u8) {
+        let bits = Rm::Mem(Mem::Constant(self.asm.vector(&BITS)));
+        self.host.broadcast_general(self.asm, r, fixed::SCRATCH);
+        self.op(AND, r, r, bits, Deco::default());
+        self.op(EQUAL, r, r, bits, Deco::default());
+    }
+
     /// The instructions that look at masks; false if this is none of them.
     pub(super) fn without_masks(&mut self, inst: &Inst, nexts: &[u32; 4], exits: &Exits<'_>) -> bool {
         let [s0, s1, s2, mask] = inst.src;

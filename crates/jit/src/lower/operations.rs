@@ -5,8 +5,8 @@ use super::{Lowerer, Pair, blank, one, rounding};
 use crate::allocate::{Class, Home, Inst, Kind, NONE, V};
 use crate::opcodes::*;
 use crate::x86::{Ins, ins, whole};
-use wavemill_sem::record::Value;
 use wavemill_sem::record::operation::{long, word};
+use wavemill_sem::record::{Type, Value};
 use wavemill_sem::soft::Round;
 
 impl Lowerer<'_> {
@@ -209,6 +209,26 @@ impl Lowerer<'_> {
                 });
                 one(self.insert(halves))
             }
+        }
+    }
+
+    /// What other lanes of the vector have.
+    pub(super) fn neighbour(&mut self, ty: Type, a: V, control: u16) -> V {
+        if ty == Type::Mask && !self.narrow_host() {
+            let wide = self.unary(registers(2, 2, 0, 0x38), a);
+            let moved = self.neighbour(Type::Word, wide, control);
+            let src = [moved, NONE, NONE, NONE];
+            return self.made(Class::Mask, Inst { ins: registers(2, 2, 0, 0x39), src, ..blank(Kind::Unary) });
+        }
+        match (control, ROW_SOURCES.get(control as usize)) {
+            // Four lanes, as instructions have them.
+            (0..=0xff, _) => self.integer(ins(1, 1, 0, 0x70), a, control as u8),
+            (_, Some(from)) => {
+                let from = self.vector(from);
+                self.binary(ins(2, 1, 0, 0x36), from, a)
+            }
+            // There are none.
+            _ => a,
         }
     }
 

@@ -338,6 +338,8 @@ impl Recorder {
             || self.exec_loaded
             || self.loaded_masks.contains(&inst.carry)
             || (inst.merge.is_some() && register(inst.dst))
+            // DPP may leave lanes as they are.
+            || (inst.modifiers.dpp.is_some() && [0, 1].iter().any(|n| register(inst.dst + n)))
     }
 
     /// The same of a mask that it writes.
