@@ -10,6 +10,8 @@ pub mod memory;
 use crate::host::Host;
 use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, REGISTERS_ONLY, Rm, ins, whole};
 use memory::Access;
+use std::cell::Cell;
+use std::mem::take;
 use wavemill_wave::layout;
 
 /// A value: the dwords or quadwords of a vector register, or a mask.
@@ -136,10 +138,36 @@ pub struct Code {
     homes: Vec<Home>,
 }
 
+/// Memory of one compilation, for the next.
+#[derive(Default)]
+struct Room {
+    insts: Vec<Inst>,
+    classes: Vec<Class>,
+    homes: Vec<Home>,
+    next_use: Vec<u32>,
+    nexts: Vec<[u32; 4]>,
+    register: Vec<u8>,
+    leaves: Vec<u32>,
+}
+
+thread_local! {
+    static ROOM: Cell<Option<Room>> = const { Cell::new(None) };
+}
+
+/// Some elements in the memory of others.
+pub fn filled<T: Clone>(mut room: Vec<T>, count: usize, with: T) -> Vec<T> {
+    room.clear();
+    room.resize(count, with);
+    room
+}
+
 impl Code {
     /// None yet.
     pub fn new(host: Host) -> Code {
-        Code { insts: Vec::new(), host, classes: Vec::new(), homes: Vec::new() }
+        let mut room = ROOM.take().unwrap_or_default();
+        let (insts, classes, homes) = (take(&mut room.insts), take(&mut room.classes), take(&mut room.homes));
+        ROOM.set(Some(room));
+        Code { insts, host, classes, homes }
     }
 
     /// A new value that an instruction makes.
@@ -246,11 +274,12 @@ struct Allocator<'a> {
     overflow: bool,
 }
 
-/// Writes the code.
+/// Writes the code, which is gone then.
 pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(), TooMany> {
     let values = code.classes.len();
-    let mut next_use = vec![NEVER; values];
-    let mut nexts = vec![[NEVER; 4]; code.insts.len()];
+    let room = ROOM.take().unwrap_or_default();
+    let mut next_use = filled(room.next_use, values, NEVER);
+    let mut nexts = filled(room.nexts, code.insts.len(), [NEVER; 4]);
     for (i, inst) in code.insts.iter().enumerate().rev() {
         for (slot, &v) in inst.src.iter().enumerate() {
             if v != NONE {
@@ -261,16 +290,17 @@ pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(),
             next_use[v.0 as usize] = i as u32;
         }
     }
-    let insts = std::mem::take(&mut code.insts);
+    let mut insts = take(&mut code.insts);
     let of_wave = |v: &u32| matches!(code.homes[*v as usize], Home::File(_) | Home::Lanes(_));
-    let leaves = (0..values as u32).filter(of_wave).collect();
+    let mut leaves = filled(room.leaves, 0, 0);
+    leaves.extend((0..values as u32).filter(of_wave));
     let host = code.host;
     let mut a = Allocator {
         asm,
         host,
         round: None,
         code,
-        register: vec![255; values],
+        register: filled(room.register, values, 255),
         next_use,
         vectors: [FREE; VECTORS as usize],
         masks: [FREE; MASKS as usize],
@@ -290,7 +320,13 @@ pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(),
         a.free_slots.append(&mut a.left_slots);
     }
     a.set_round(None);
-    if a.overflow { Err(TooMany) } else { Ok(()) }
+    let Allocator { overflow, next_use, register, leaves, .. } = a;
+    insts.clear();
+    let (mut classes, mut homes) = (take(&mut code.classes), take(&mut code.homes));
+    classes.clear();
+    homes.clear();
+    ROOM.set(Some(Room { insts, classes, homes, next_use, nexts, register, leaves }));
+    if overflow { Err(TooMany) } else { Ok(()) }
 }
 
 impl Allocator<'_> {

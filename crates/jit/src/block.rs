@@ -3,6 +3,7 @@
 
 mod following;
 pub mod memory;
+mod part;
 
 use crate::allocate::{self, Exits, TooMany, first_lanes, fixed, next_lanes};
 use crate::gpr;
@@ -12,7 +13,9 @@ use crate::scalar::{self, Scalar, scalar};
 use crate::strip::{Setting, Strip, strip, suits};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
 use memory::{Around, WINDOWS, Window};
+pub use part::{Part, compile_part};
 use std::mem::offset_of;
+use std::sync::Arc;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::regs;
 use wavemill_sem::control::{Condition, Control, target};
@@ -37,6 +40,8 @@ pub struct Link {
     pub steps: unsafe extern "sysv64" fn(*mut Link, *const Source, u32) -> u32,
     /// Looks for the allocation that has an address, for a window's number and bytes, 8 bits up; whether there is one.
     pub find: unsafe extern "sysv64" fn(*mut Link, u32, u64) -> u32,
+    /// Compiles a part of a block; its code, or null.
+    pub part: unsafe extern "sysv64" fn(*mut Link, *const Part, *const Source) -> *const u8,
     /// Instructions left of the wave's turn.
     pub budget: i64,
     /// The work-group's LDS.
@@ -101,124 +106,132 @@ pub fn entry() -> (Vec<u8>, usize) {
     (asm.finish(), exit)
 }
 
-/// Compiles a block.
-pub fn compile(source: &Source, setting: &Setting, host: Host) -> Vec<u8> {
-    write(source, setting, host).finish()
+/// Compiles a block. The parts are not yet told where it is ([`Part::settle`]).
+pub fn compile(source: &Source, setting: &Setting, host: Host) -> (Vec<u8>, Vec<Arc<Part>>) {
+    let (asm, parts) = write(source, setting, host);
+    (asm.finish(), parts)
 }
 
-pub(crate) fn write(source: &Source, setting: &Setting, host: Host) -> Asm {
+pub(crate) fn write(source: &Source, setting: &Setting, host: Host) -> (Asm, Vec<Arc<Part>>) {
     let mut asm = Asm::default();
     // Which registers strips write is known when they have been compiled.
     let touched = asm.patched_or(wave(layout::TOUCHED));
-    let mut c = Compiler { asm, host, source, block: &source.block, pc: source.pc, touched: 0 };
-    let insts = &source.block.insts;
-    let mut at = 0;
-    while at < insts.len() {
-        let inst = &insts[at];
-        let length = if suits(inst) {
-            c.strip(at, setting)
-        } else if scalar::suits(inst) {
-            c.scalar(at)
-        } else if inst.run == Run::Wait {
-            memory::wait(&mut c.asm);
-            1
-        } else if let Some(load) = memory::ScalarLoad::of(inst) {
-            c.scalar_load(at, &load);
-            1
-        } else if inst.run == Run::Nop
-            || c.stops(at).is_some()
-            || at + 1 == insts.len() && c.branch().is_some()
-        {
-            1
-        } else {
-            0
-        };
-        if length == 0 {
-            c.step(at);
-        }
-        at += length.max(1);
-    }
+    let lanes = if setting.all_active { Lanes::All } else { Lanes::Some };
+    let mut c = Compiler::new(asm, host, source, lanes);
+    c.instructions(0, setting);
     c.end();
     c.asm.patch(touched, c.touched);
-    c.asm
+    let asm = &c.asm;
+    c.parts.iter().for_each(|(part, over)| part.note_end(asm.place_of(*over)));
+    (c.asm, c.parts.into_iter().map(|(part, _)| part).collect())
 }
 
-/// Code of a strip, in three versions: for all lanes active, for some, and, if any can, for lanes that need rare parts. Before each of the
-/// first two, its accesses are checked.
+/// The active lanes that code of a strip is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lanes {
+    /// All of them.
+    All,
+    /// Any.
+    Some,
+}
+
+/// What becomes of a strip whose active lanes the code at hand is not for.
+pub(crate) enum Others<'a> {
+    /// It is for any.
+    None,
+    /// A part of the block is for them.
+    Part(&'a Arc<Part>),
+    /// The interpreter runs it.
+    Interpreter,
+}
+
+/// Code of a strip, in two versions: one for what is usual, and, if lanes can need rare parts, one for these. Before them, its
+/// accesses are checked.
 ///
-/// `after` are scalar instructions among the strip's that come behind it.
+/// `after` are scalar instructions among the strip's that come behind it. Returns the place behind all of it.
 pub(crate) fn emit(
     asm: &mut Asm,
-    any: &Strip,
-    full: &Strip,
+    strip: &Strip,
+    lanes: Lanes,
     after: Option<&Scalar>,
     around: &Around<'_>,
-) -> Result<(), TooMany> {
+    others: &Others<'_>,
+) -> Result<Label, TooMany> {
     let host = around.host;
-    let [some, rare, back, done, work, over, verified] = [0; 7].map(|_| asm.label());
-    memory::announce(asm, any, around);
-    following::emit(asm, full, around, verified);
-    let begun = memory::begin(asm, any, around);
+    let [rare, back, done, work, over, verified, other_lanes] = [0; 7].map(|_| asm.label());
+    memory::announce(asm, strip, around);
+    if !matches!(others, Others::None) {
+        let exec = Mem::At(fixed::SGPRS, regs::EXEC as i32 * 4);
+        asm.alu(Alu::Mov, true, fixed::SCRATCH, Rm::Mem(exec));
+        asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
+        asm.jump_if(if lanes == Lanes::All { Cond::NotZero } else { Cond::Zero }, other_lanes);
+    }
+    if lanes == Lanes::All {
+        following::emit(asm, strip, around, verified);
+    }
+    let begun = memory::begin(asm, strip, around);
     let exits = Exits { rare, outside: &begun.outside };
-    let exec = Mem::At(fixed::SGPRS, regs::EXEC as i32 * 4);
-    asm.alu(Alu::Mov, true, fixed::SCRATCH, Rm::Mem(exec));
-    asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
-    asm.jump_if(Cond::NotZero, some);
-    let pass = |asm: &mut Asm, strip, version| pass(asm, strip, version, &exits, around);
-    if !full.accesses.is_empty() {
-        pass(asm, full, Version::Places)?;
+    let pass = |asm: &mut Asm, version| pass(asm, strip, version, &exits, around);
+    if !strip.accesses.is_empty() {
+        pass(asm, Version::Places)?;
     }
     asm.bind(verified);
-    if full.ahead {
-        pass(asm, full, Version::Loads)?;
+    if strip.ahead {
+        pass(asm, Version::Loads)?;
     }
     let again = first_lanes(asm);
-    let mut code = lower(full, Version::Hopeful, host, around.pcs);
-    let mut checks = code.checks();
-    allocate::allocate(asm, &mut code, &exits)?;
-    next_lanes(asm, host, again);
-    asm.jump(done);
-    asm.bind(some);
-    if !any.accesses.is_empty() {
-        pass(asm, any, Version::Places)?;
+    if lanes == Lanes::Some {
+        // Where no lane is active, nothing changes but masks, which have none of them.
+        if_any(asm, host);
+        asm.jump_if(Cond::NotZero, work);
+        strip.masks.iter().for_each(|&(code, _)| match host {
+            Host::Avx512 => asm.clear_word(lanes_of(code)),
+            Host::Avx2 => asm.store_byte_imm(lanes_of(code), 0),
+        });
+        asm.jump(back);
+        asm.bind(work);
     }
-    if any.ahead {
-        pass(asm, any, Version::Loads)?;
-    }
-    let again = first_lanes(asm);
-    // Where no lane is active, nothing changes but masks, which have none of them.
-    if_any(asm, host);
-    asm.jump_if(Cond::NotZero, work);
-    any.masks.iter().for_each(|&(code, _)| match host {
-        Host::Avx512 => asm.clear_word(lanes(code)),
-        Host::Avx2 => asm.store_byte_imm(lanes(code), 0),
-    });
-    asm.jump(back);
-    asm.bind(work);
-    let mut code = lower(any, Version::Hopeful, host, around.pcs);
-    checks |= code.checks();
+    let mut code = lower(strip, Version::Hopeful, host, around.pcs);
+    let checks = code.checks();
     allocate::allocate(asm, &mut code, &exits)?;
-    // The careful version is for any lanes, and so is what follows it.
     asm.bind(back);
     next_lanes(asm, host, again);
     asm.jump(done);
     if checks {
         asm.bind(rare);
-        allocate::allocate(asm, &mut lower(any, Version::Careful, host, around.pcs), &exits)?;
+        allocate::allocate(asm, &mut lower(strip, Version::Careful, host, around.pcs), &exits)?;
         asm.jump(back);
     }
-    memory::end(asm, any, &begun, around, over);
+    memory::end(asm, strip, &begun, around, over);
+    asm.bind(other_lanes);
+    match others {
+        Others::None => {}
+        Others::Part(part) => part.go_to(asm, around, strip.len, over),
+        Others::Interpreter => interpret(asm, around, strip.len, over),
+    }
     asm.bind(done);
     around.masks.iter().for_each(|&code| join_mask(asm, host, code));
     if let Some(run) = after {
         gpr::emit(asm, run).map_err(|_| TooMany)?;
     }
     asm.bind(over);
-    Ok(())
+    Ok(over)
+}
+
+/// Has the interpreter run a strip's instructions, and goes to `over`.
+fn interpret(asm: &mut Asm, around: &Around<'_>, len: usize, over: Label) {
+    asm.alu(Alu::Mov, true, Gpr::Rdi, Rm::Reg(fixed::LINK as u8));
+    asm.mov_imm(Gpr::Rsi, around.source as u64);
+    asm.mov_imm(Gpr::Rdx, around.at as u64 | (len as u64) << 16);
+    asm.vzeroupper();
+    asm.indirect(2, link(offset_of!(Link, steps)));
+    asm.alu(Alu::Test, false, Gpr::Rax, Rm::Reg(Gpr::Rax as u8));
+    asm.jump_if(Cond::Zero, over);
+    leave(asm, STOPPED);
 }
 
 /// The mask at a pair of scalar registers: the lanes at hand.
-fn lanes(code: u8) -> Mem {
+fn lanes_of(code: u8) -> Mem {
     Mem::At(fixed::MASKS, code as i32 * 4)
 }
 
@@ -241,8 +254,8 @@ fn join_mask(asm: &mut Asm, host: Host, code: u8) {
 /// Compares EXEC, the lanes at hand, with zero.
 fn if_any(asm: &mut Asm, host: Host) {
     match host {
-        Host::Avx512 => asm.compare_word_with_zero(lanes(regs::EXEC as u8)),
-        Host::Avx2 => asm.compare_byte_with_zero(lanes(regs::EXEC as u8)),
+        Host::Avx512 => asm.compare_word_with_zero(lanes_of(regs::EXEC as u8)),
+        Host::Avx2 => asm.compare_byte_with_zero(lanes_of(regs::EXEC as u8)),
     }
 }
 
@@ -277,42 +290,92 @@ struct Compiler<'a> {
     source: &'a Source,
     block: &'a Block,
     pc: u64,
+    /// What strips are compiled for; for others, there are parts.
+    lanes: Lanes,
+    /// It is itself a part, and has none.
+    is_part: bool,
+    /// The instruction behind the last one.
+    end: usize,
     /// Vector registers that strips write, as [`layout::TOUCHED`] has them.
     touched: u64,
+    /// What is left for later, and where code goes on behind it.
+    parts: Vec<(Arc<Part>, Label)>,
 }
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    fn new(asm: Asm, host: Host, source: &'a Source, lanes: Lanes) -> Compiler<'a> {
+        let (block, end) = (&source.block, source.block.insts.len());
+        let parts = Vec::new();
+        Compiler { asm, host, source, block, pc: source.pc, lanes, is_part: false, end, touched: 0, parts }
+    }
+
+    /// Code for the instructions from one on.
+    fn instructions(&mut self, mut at: usize, setting: &Setting) {
+        let insts = &self.block.insts;
+        while at < self.end {
+            let inst = &insts[at];
+            let length = if suits(inst) {
+                self.strip(at, setting)
+            } else if scalar::suits(inst) {
+                self.scalar(at)
+            } else if inst.run == Run::Wait {
+                memory::wait(&mut self.asm);
+                1
+            } else if let Some(load) = memory::ScalarLoad::of(inst) {
+                self.scalar_load(at, &load);
+                1
+            } else if inst.run == Run::Nop
+                || self.stops(at).is_some()
+                || at + 1 == insts.len() && self.branch().is_some()
+            {
+                1
+            } else {
+                0
+            };
+            if length == 0 {
+                self.step(at);
+            }
+            at += length.max(1);
+        }
+    }
+
     /// The strip that starts at an instruction; returns its length, or 0 if there is none.
     fn strip(&mut self, at: usize, setting: &Setting) -> usize {
-        let mut end = self.block.insts.len();
+        let mut end = self.end;
         // More values than there is room for: a shorter strip has fewer.
         while at < end {
             let insts = &self.block.insts[at..end];
-            let Some(mut any) = strip(insts, setting, false) else { return 0 };
-            let Some(mut full) = strip(&insts[..any.len], setting, true) else { return 0 };
-            if self.is_last(at + any.len) {
-                any.forget();
-                full.forget();
+            let Some(mut strip) = strip(insts, setting, self.lanes == Lanes::All) else { return 0 };
+            if self.is_last(at + strip.len) {
+                strip.forget();
             }
-            let sunk: Vec<Inst> = any.scalars.iter().map(|&i| insts[i]).collect();
-            let run = scalar(&sunk).filter(|run| run.len == sunk.len());
+            let sunk: Vec<Inst> = strip.scalars.iter().map(|&i| insts[i]).collect();
+            let run = if sunk.is_empty() { None } else { scalar(&sunk).filter(|run| run.len == sunk.len()) };
             if run.is_none() && !sunk.is_empty() {
-                end = at + any.scalars[0];
+                end = at + strip.scalars[0];
                 continue;
             }
             let before = self.asm.mark();
             let pcs = |i: usize| self.pc.wrapping_add(self.block.insts[at + i].offset as u64);
-            let masks = self.read_soon(&any, at);
+            let masks = self.read_soon(&strip, at);
             let (source, level, host) = (self.source, setting.level, self.host);
             let around = Around { source, at, pcs: &pcs, level, host, masks: &masks };
-            let after = run.as_ref();
-            match emit(&mut self.asm, &any, &full, after, &around) {
-                Ok(()) => {
-                    self.touched |= any.vgprs.iter().fold(0, |all, &(n, _)| all | 1 << n.min(63));
-                    return any.len;
+            let part = Part::new(self.lanes, at..at + strip.len, setting);
+            let others = match (self.is_part, self.lanes) {
+                (false, _) => Others::Part(&part),
+                (true, Lanes::All) => Others::Interpreter,
+                (true, Lanes::Some) => Others::None,
+            };
+            match emit(&mut self.asm, &strip, self.lanes, run.as_ref(), &around, &others) {
+                Ok(over) => {
+                    self.touched |= strip.vgprs.iter().fold(0, |all, &(n, _)| all | 1 << n.min(63));
+                    if !self.is_part {
+                        self.parts.push((part, over));
+                    }
+                    return strip.len;
                 }
-                Err(_) if !sunk.is_empty() => end = at + any.scalars[0],
-                Err(_) => end = at + any.len / 2,
+                Err(_) if !sunk.is_empty() => end = at + strip.scalars[0],
+                Err(_) => end = at + strip.len / 2,
             }
             self.asm.rewind(before);
         }
@@ -362,7 +425,7 @@ impl Compiler<'_> {
 
     /// The scalar instructions from one on; returns how many, or 0 if there is no code for the first.
     fn scalar(&mut self, at: usize) -> usize {
-        let mut end = self.block.insts.len();
+        let mut end = self.end;
         while at < end {
             let Some(run) = scalar(&self.block.insts[at..end]) else { return 0 };
             let before = self.asm.mark();

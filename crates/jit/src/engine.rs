@@ -2,7 +2,7 @@
 
 use crate::arena::{Arena, Segment, forked};
 use crate::block::memory::Window;
-use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Source};
+use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Part, Source};
 use crate::host::Host;
 use crate::strip::Setting;
 use std::cell::Cell;
@@ -62,9 +62,16 @@ impl Key {
 /// A block, and its code once it has been compiled, if it can be.
 struct Compiled {
     source: Box<Source>,
-    code: OnceLock<Option<Segment>>,
+    code: OnceLock<Option<Code>>,
     /// How often the interpreter has run it.
     runs: AtomicU32,
+}
+
+/// The code of a block, with parts that are compiled when they are needed.
+struct Code {
+    segment: Segment,
+    /// Code knows their addresses.
+    _parts: Vec<Arc<Part>>,
 }
 
 /// How often the interpreter runs a block before it is compiled: to compile an instruction costs as much as to run it some
@@ -87,6 +94,8 @@ struct Turn {
     link: Link,
     /// The wave in the interpreter's hands, for this turn.
     exec: *mut Exec<'static>,
+    /// The engine, for this turn.
+    jit: *const Jit,
     /// How the interpreter stopped the wave.
     next: Next,
     /// The state of memory that the windows are of ([`Memory::generation`]); 0 if they are for this turn only.
@@ -109,6 +118,7 @@ impl Turn {
             exit: std::ptr::null(),
             steps,
             find,
+            part,
             budget: 0,
             lds: std::ptr::null_mut(),
             lds_bytes: 0,
@@ -117,6 +127,7 @@ impl Turn {
         Box::new(Turn {
             link,
             exec: std::ptr::null_mut(),
+            jit: std::ptr::null(),
             next: Next::Go,
             generation: 0,
             last: Weak::new(),
@@ -125,8 +136,9 @@ impl Turn {
     }
 
     /// Makes it that of a work-group's waves.
-    fn begin(&mut self, group: &GroupShared, exit: *const u8) {
-        self.link.exit = exit;
+    fn begin(&mut self, jit: &Jit, group: &GroupShared) {
+        self.jit = jit;
+        self.link.exit = jit.exit;
         self.link.lds = group.lds.base();
         self.link.lds_bytes = group.lds.len().into();
     }
@@ -244,11 +256,11 @@ impl Jit {
         });
         let wave = turn.exec().wave();
         let code = self.compiled(compiled, wave, &page.shared);
-        code.map(Segment::address).ok_or(&compiled.source.block)
+        code.map(|code| code.segment.address()).ok_or(&compiled.source.block)
     }
 
     /// A block's code; none if the interpreter is to run it.
-    fn compiled<'c>(&self, compiled: &'c Compiled, wave: &Wave, codes: &Codes) -> Option<&'c Segment> {
+    fn compiled<'c>(&self, compiled: &'c Compiled, wave: &Wave, codes: &Codes) -> Option<&'c Code> {
         if let Some(code) = compiled.code.get() {
             return code.as_ref();
         }
@@ -258,22 +270,32 @@ impl Jit {
         let compile = || {
             let began = Instant::now();
             let source = &compiled.source;
-            let setting = Setting::of(wave, source.mode, self.host.lanes());
-            let code = self.arena.place(&block::compile(source, &setting, self.host));
-            let [instructions, nanoseconds] = &self.compiled;
-            instructions.fetch_add(source.block.insts.len() as u64, Ordering::Relaxed);
-            nanoseconds.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            match &code {
-                Some(code) => {
-                    let at = (source.pc % PAGE / 4) as usize;
-                    codes.0[at].store(code.address().cast_mut(), Ordering::Release);
-                }
-                // All of it is full: what is not running makes room.
-                None => self.cache.clear(),
-            }
-            code
+            let setting = Setting::of(wave, source.mode, &source.block.insts, self.host.lanes());
+            let (code, parts) = block::compile(source, &setting, self.host);
+            let segment = self.place(&code)?;
+            parts.iter().for_each(|part| part.settle(segment.address()));
+            let at = (source.pc % PAGE / 4) as usize;
+            codes.0[at].store(segment.address().cast_mut(), Ordering::Release);
+            self.count(source.block.insts.len(), began);
+            Some(Code { segment, _parts: parts })
         };
         compiled.code.get_or_init(compile).as_ref()
+    }
+
+    /// Puts code somewhere. If there is no room, what is not running makes some for others.
+    fn place(&self, code: &[u8]) -> Option<Segment> {
+        let segment = self.arena.place(code);
+        if segment.is_none() {
+            self.cache.clear();
+        }
+        segment
+    }
+
+    /// Counts instructions that have been compiled, and the time since then.
+    fn count(&self, count: usize, began: Instant) {
+        let [instructions, nanoseconds] = &self.compiled;
+        instructions.fetch_add(count as u64, Ordering::Relaxed);
+        nanoseconds.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 
     /// Runs a wave until its turn ends. `page` keeps the code alive that is in use.
@@ -337,7 +359,7 @@ impl Jit {
         mut tell: impl FnMut(Event),
     ) {
         let mut turn = TURN.take().unwrap_or_else(Turn::new);
-        turn.begin(group, self.exit);
+        turn.begin(self, group);
         let (mut page, mut exec) = (None, None);
         let run = || {
             for wave in waves {
@@ -421,6 +443,22 @@ unsafe extern "sysv64" fn find(link: *mut Link, which: u32, address: u64) -> u32
     }
     turn.link.windows[window] = Window::new(&range, address);
     1
+}
+
+/// Compiles a part of a block, for code; its code, or null.
+///
+/// # Safety
+/// The link must be a [`Turn`]'s, the source one that lives, and the part its own.
+unsafe extern "sysv64" fn part(link: *mut Link, part: *const Part, source: *const Source) -> *const u8 {
+    // SAFETY: the caller's promise; the engine runs the turn.
+    let (jit, part, source) = unsafe { (&*(*link.cast::<Turn>()).jit, &*part, &*source) };
+    part.code(|| {
+        let began = Instant::now();
+        let segment = jit.place(&block::compile_part(part, source, jit.host))?;
+        // Its instructions have been counted with their block.
+        jit.count(0, began);
+        Some(segment)
+    })
 }
 
 impl Engine for Jit {

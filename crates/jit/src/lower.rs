@@ -11,12 +11,14 @@ mod nodes;
 mod operations;
 
 use self::nodes::{is_word_compare, spreads_nan};
-use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, V};
+use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, V, filled};
 use crate::host::Host;
 use crate::input::Input;
 use crate::opcodes::*;
 use crate::strip::Strip;
 use crate::x86::Ins;
+use std::cell::Cell;
+use std::mem::take;
 use wavemill_sem::record::operation::{long, word};
 use wavemill_sem::record::{Node, Operator, Type, Value};
 use wavemill_sem::soft::Round;
@@ -36,6 +38,22 @@ pub enum Version {
 
 /// The vectors of a value: a word or a mask has one, a long two.
 type Pair = [V; 2];
+
+/// Memory of one lowering, for the next.
+#[derive(Default)]
+struct Room {
+    values: Vec<Pair>,
+    uses: Vec<u32>,
+    leaves: Vec<(Home, V)>,
+    /// By node: whether a rare part must be checked for.
+    checks: Vec<bool>,
+    covered: Vec<u32>,
+    starts: Vec<usize>,
+}
+
+thread_local! {
+    static ROOM: Cell<Option<Room>> = const { Cell::new(None) };
+}
 
 struct Lowerer<'a> {
     strip: &'a Strip,
@@ -60,20 +78,22 @@ struct Lowerer<'a> {
 /// Lowers a strip, whose instructions are at the addresses that `pcs` says.
 pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) -> u64) -> Code {
     let nodes = &strip.program.nodes;
+    let mut room = ROOM.take().unwrap_or_default();
     let mut l = Lowerer {
         strip,
         version,
         code: Code::new(host),
-        values: vec![[NONE; 2]; nodes.len()],
-        uses: vec![0; nodes.len()],
-        leaves: Vec::new(),
+        values: filled(take(&mut room.values), nodes.len(), [NONE; 2]),
+        uses: filled(take(&mut room.uses), nodes.len(), 0),
+        leaves: filled(take(&mut room.leaves), 0, (Home::None, NONE)),
         halves: Vec::new(),
         needed: NONE,
         pending: None,
         pcs,
         fetched: 0,
     };
-    let checks = l.count_uses();
+    l.count_uses(&mut room);
+    let checks = &room.checks;
     let mut at = 0;
     let mut actives = strip.active.iter().peekable();
     let mut active = strip.active[0].1;
@@ -107,7 +127,9 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
         Version::Loads => l.load(),
         _ => l.results(),
     }
-    l.code
+    let Lowerer { code, values, uses, leaves, .. } = l;
+    ROOM.set(Some(Room { values, uses, leaves, ..room }));
+    code
 }
 
 fn blank(kind: Kind) -> Inst {
@@ -144,12 +166,13 @@ impl Lowerer<'_> {
     }
 
     /// Counts uses of what is needed, and finds the rare parts that must be checked for.
-    fn count_uses(&mut self) -> Vec<bool> {
+    fn count_uses(&mut self, room: &mut Room) {
         let nodes = &self.strip.program.nodes;
         let hopeful = self.version == Version::Hopeful;
-        let mut checks = vec![false; nodes.len()];
+        let Room { checks, covered, starts, .. } = room;
+        *checks = filled(take(checks), nodes.len(), false);
         // Nodes whose NaNs are found, because they, or what is made of them, are looked at; and in which lanes.
-        let mut covered = vec![u32::MAX; if hopeful { nodes.len() } else { 0 }];
+        *covered = filled(take(covered), if hopeful { nodes.len() } else { 0 }, u32::MAX);
         let whole = matches!(self.version, Version::Hopeful | Version::Careful);
         let Strip { vgprs, masks, active, .. } = self.strip;
         let registers = vgprs.iter().map(|o| o.1).chain(masks.iter().map(|o| o.1));
@@ -158,7 +181,7 @@ impl Lowerer<'_> {
             self.uses[v.0 as usize] += 1;
         }
         let mut actives = self.strip.active.iter().rev().peekable();
-        let mut starts = vec![0; if hopeful { nodes.len() } else { 0 }];
+        *starts = filled(take(starts), if hopeful { nodes.len() } else { 0 }, 0);
         if hopeful {
             for (i, node) in nodes.iter().enumerate() {
                 if let Node::Rarely { merge, .. } = node {
@@ -223,7 +246,6 @@ impl Lowerer<'_> {
                 }
             }
         }
-        checks
     }
 
     /// The value of which a mask has the NaNs.

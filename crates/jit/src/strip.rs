@@ -12,6 +12,7 @@ use crate::input::Input;
 use crate::scalar;
 use memory::Access;
 use wavemill_isa::{Level, regs};
+use wavemill_sem::address::Addressing;
 use wavemill_sem::apply::{Apply, Context, L, M};
 use wavemill_sem::buffer::Buffer;
 use wavemill_sem::inst::{Inst, Run};
@@ -67,20 +68,27 @@ pub struct Setting {
     pub swizzled: u128,
     /// So many lanes run together.
     pub together: usize,
+    /// All lanes are active, most likely. Where they are not, that costs time only, too.
+    pub all_active: bool,
 }
 
 impl Setting {
     /// What a wave is about to run a block with.
-    pub fn of(wave: &Wave, mode: u32, together: usize) -> Setting {
+    pub fn of(wave: &Wave, mode: u32, insts: &[Inst], together: usize) -> Setting {
         let level = wave.level();
-        let swizzled = (0..104).filter(|&code| {
+        let resources = insts.iter().filter_map(|inst| match inst.addressing {
+            Addressing::Buffer(fields) => Some(u32::from(fields.resource)).filter(|&code| code < 104),
+            _ => None,
+        });
+        let swizzled = resources.filter(|&code| {
             let word = |n: u32| S32(wave.sgpr(code + n));
             let buffer = Buffer::new([word(0), word(1), word(2), word(3)], level, false);
             // Private memory of compilers has both; numbers that are no resource hardly ever do.
             buffer.swizzle.0 && buffer.add_tid.0
         });
         let swizzled = swizzled.fold(0, |all, code| all | 1 << code);
-        Setting { mode: Mode::new(mode, level), level, swizzled, together }
+        let all_active = wave.exec() == !0;
+        Setting { mode: Mode::new(mode, level), level, swizzled, all_active, together }
     }
 }
 
@@ -135,7 +143,8 @@ pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
         }
         scalars.retain(|&at| at < len);
         r.settle();
-        let vgprs = r.written.iter().map(|&n| (n, r.vgprs[n as usize].map_or(Value(0), |v| v.0))).collect();
+        let written = std::mem::take(&mut r.written);
+        let vgprs = written.into_iter().map(|n| (n, r.vgpr(n).0)).collect();
         let masks = r.masks.iter().map(|&(code, m)| (code, m.0)).collect();
         (vgprs, masks, r.active, (r.accesses, r.ahead), waits, (scalars, len))
     });
@@ -144,7 +153,7 @@ pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
 
 /// A strip under construction.
 struct Recorder {
-    /// Values of vector registers that were read or written.
+    /// Values of vector registers that were read or written; those above the last of them are not there.
     vgprs: Vec<Option<WordValue>>,
     /// Registers that differ from those of the wave, in the order they were first written.
     written: Vec<u16>,
@@ -188,7 +197,7 @@ impl Recorder {
     fn new(full: bool) -> Recorder {
         let exec = if full { MaskValue::ones() } else { Input::Lanes(regs::EXEC as u8).mask() };
         Recorder {
-            vgprs: vec![None; 1024],
+            vgprs: Vec::new(),
             written: Vec::new(),
             fresh: Vec::new(),
             masks: Vec::new(),
@@ -270,7 +279,15 @@ impl Recorder {
     }
 
     fn vgpr(&mut self, n: u16) -> WordValue {
-        *self.vgprs[n as usize].get_or_insert_with(|| Input::Vgpr(n).word())
+        *self.vgpr_slot(n).get_or_insert_with(|| Input::Vgpr(n).word())
+    }
+
+    fn vgpr_slot(&mut self, n: u16) -> &mut Option<WordValue> {
+        let at = n as usize;
+        if at >= self.vgprs.len() {
+            self.vgprs.resize((at + 1).next_multiple_of(64), None);
+        }
+        &mut self.vgprs[at]
     }
 
     fn number(&mut self, code: u8) -> WordValue {
@@ -349,17 +366,17 @@ impl Recorder {
         let Some(results) = results else { return false };
         let depends = self.depends_on_loads(inst);
         if let Some(lo) = results.lo {
-            let old = self.vgpr(inst.dst);
             let lo = match inst.merge {
-                Some(merge) => merge.apply(lo, old),
+                Some(merge) => merge.apply(lo, self.vgpr(inst.dst)),
                 None => lo,
             };
-            self.write(inst.dst, WordValue::select(on, lo, old));
+            let lo = if dpp.is_some() { WordValue::select(on, lo, self.vgpr(inst.dst)) } else { lo };
+            self.write(inst.dst, lo);
             self.note_loaded(inst.dst, depends);
         }
         for (n, value) in (inst.dst + 1..).zip(results.more.into_iter().flatten()) {
-            let old = self.vgpr(n);
-            self.write(n, WordValue::select(on, value, old));
+            let value = if dpp.is_some() { WordValue::select(on, value, self.vgpr(n)) } else { value };
+            self.write(n, value);
             self.note_loaded(n, depends);
         }
         if let Some(mask) = results.mask {
@@ -400,14 +417,14 @@ impl Recorder {
             let old = self.vgpr(n);
             self.fresh.push((n, old));
         }
-        self.vgprs[n as usize] = Some(value);
+        *self.vgpr_slot(n) = Some(value);
     }
 
     /// Makes registers right in all lanes.
     fn settle(&mut self) {
         for (n, old) in std::mem::take(&mut self.fresh) {
             let new = self.vgpr(n);
-            self.vgprs[n as usize] = Some(WordValue::select(!self.exec, old, new));
+            *self.vgpr_slot(n) = Some(WordValue::select(!self.exec, old, new));
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::arena::Arena;
 use crate::block::memory::{Around, Window};
-use crate::block::{self, Link, Source};
+use crate::block::{self, Lanes, Link, Others, Part, Source};
 use crate::host::Host;
 use crate::input::Input;
 use crate::strip::{Setting, Strip};
@@ -27,20 +27,39 @@ unsafe extern "sysv64" fn no_step(_: *mut Link, _: *const Source, _: u32) -> u32
     1
 }
 
+unsafe extern "sysv64" fn no_part(_: *mut Link, _: *const Part, _: *const Source) -> *const u8 {
+    std::ptr::null()
+}
+
 /// What code there can be on this host.
 fn hosts() -> Vec<Host> {
     Simd::available().into_iter().filter_map(Host::of).collect()
 }
 
-/// Runs a strip on a wave.
+/// Runs a strip on a wave: code for any lanes, and that for all, if all are active, which must do the same.
 fn run(host: Host, strip: &Strip, wave: &mut Wave) {
+    let mut other = wave.clone();
+    run_for(Lanes::Some, host, strip, wave);
+    if wave.exec() == !0 && other.exec() == !0 {
+        run_for(Lanes::All, host, strip, &mut other);
+        for register in 0..16 {
+            assert_eq!(wave.vgpr(register), other.vgpr(register), "{host:?}: v{register}");
+        }
+        for code in 0..8 {
+            assert_eq!(wave.sgpr(code), other.sgpr(code), "{host:?}: s{code}");
+        }
+    }
+}
+
+/// Runs a strip's code for some lanes on a wave.
+fn run_for(lanes: Lanes, host: Host, strip: &Strip, wave: &mut Wave) {
     let arena = Arena::new().expect("memory for code");
     let (entry, exit) = block::entry();
     let entry = arena.place(&entry).expect("code");
     let mut asm = Asm::default();
     let around =
         Around { source: std::ptr::null(), at: 0, pcs: &|_| 0, level: wave.level(), host, masks: &[] };
-    block::emit(&mut asm, strip, strip, None, &around).expect("room for all values");
+    block::emit(&mut asm, strip, lanes, None, &around, &Others::None).expect("room for all values");
     block::leave(&mut asm, block::GO);
     let code = arena.place(&asm.finish()).expect("code");
     let mut link = Link {
@@ -50,6 +69,7 @@ fn run(host: Host, strip: &Strip, wave: &mut Wave) {
         exit: entry.address().wrapping_add(exit),
         steps: no_step,
         find: no_find,
+        part: no_part,
         budget: 0,
         lds: std::ptr::null_mut(),
         lds_bytes: 0,
@@ -296,7 +316,9 @@ fn code_for_avx2_is_avx2() {
     let around = Around { source: std::ptr::null(), at: 0, pcs: &|_| 0, level, host: Host::Avx2, masks: &[] };
     let assert_strip = |name: &str, strip: &Strip| {
         let mut asm = Asm::default();
-        block::emit(&mut asm, strip, strip, None, &around).expect("room for all values");
+        for lanes in [Lanes::All, Lanes::Some] {
+            block::emit(&mut asm, strip, lanes, None, &around, &Others::None).expect("room for all values");
+        }
         // Stores of results at least.
         assert_avx2(name, &asm.code);
     };
@@ -357,8 +379,13 @@ fn compiled(text: &str) -> Vec<u8> {
     unsafe { memory.add(pc, code.len() as u64, false).expect("a range of its own") };
     let wave = Wave::new(&target(), Shape { vgprs: 16, agprs: 0 });
     let block = decode_block(&Decoder::new(target()), &memory, pc, Layout::of(&wave));
-    let setting = Setting::of(&wave, wave.mode, Host::Avx2.lanes());
-    block::write(&Source { block, pc, mode: wave.mode }, &setting, Host::Avx2).code
+    let setting = Setting::of(&wave, wave.mode, &block.insts, Host::Avx2.lanes());
+    let source = Source { block, pc, mode: wave.mode };
+    let mut all = Vec::new();
+    for all_active in [true, false] {
+        all.extend(block::write(&source, &Setting { all_active, ..setting }, Host::Avx2).0.code);
+    }
+    all
 }
 
 /// Lanes that need what is rare get it, and others what is common, whichever lanes are active.

@@ -1,6 +1,9 @@
 //! Encoding of the x86-64 instructions that compiled code consists of (Intel's manual, volume 2, chapter 2): EVEX for vectors
 //! of 512 bits, VEX for those of 256 and for masks, and a few on general registers. It knows nothing of waves.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
 /// The opcode of a vector instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Ins {
@@ -130,7 +133,27 @@ pub struct Asm {
     pool: Vec<u8>,
     /// Displacements: where, counted from where, and the place among the constants.
     references: Vec<(u32, u32, u32)>,
-    known: std::collections::HashMap<(u64, u8), u32>,
+    known: HashMap<(u64, u8), u32, BuildHasherDefault<Mixer>>,
+}
+
+/// Hashes constants: numbers that nobody chooses to collide, as there are few of them.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u8(b));
+    }
+    fn write_u8(&mut self, n: u8) {
+        self.write_u64(n.into());
+    }
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    fn finish(&self) -> u64 {
+        // The upper bits are the well-mixed ones; tables look at the lowest and at the highest.
+        self.0.rotate_left(26)
+    }
 }
 
 /// A state of code under construction to come back to.
@@ -167,6 +190,11 @@ impl Asm {
     /// Puts a label here.
     pub fn bind(&mut self, label: Label) {
         self.labels[label.0 as usize] = Some(self.code.len() as u32);
+    }
+
+    /// Where a label is in the code; 0 if it is nowhere yet.
+    pub fn place_of(&self, label: Label) -> usize {
+        self.labels[label.0 as usize].unwrap_or(0) as usize
     }
 
     /// The place of a number among the constants.

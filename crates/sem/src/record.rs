@@ -16,9 +16,7 @@ use crate::lanes::{Long, Mask, Word};
 use crate::operations::{long, word};
 use crate::salu;
 use crate::soft::Round;
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::cell::{Cell, RefCell};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Sub};
 use wavemill_isa::{Enc, Op, Row};
 
@@ -265,50 +263,115 @@ impl Node {
     }
 }
 
-/// Hashes nodes: a few small numbers each, of which many are asked for while code is compiled. Nobody chooses them to collide:
-/// what is recorded is bounded by a block's length.
-#[derive(Default)]
-struct Mixer(u64);
+/// Finds nodes that are written already: their places in the program, by a hash of them. It is for many small programs, one after
+/// the other: to clear it costs little, and its memory stays. Nobody chooses nodes to collide: what is recorded is bounded
+/// by a block's length.
+struct Known {
+    /// One more than a node's place; 0 where there is none, [`GONE`] where one was. A power of two of them.
+    slots: Vec<u32>,
+    /// Those that are not 0.
+    used: usize,
+}
 
-impl Hasher for Mixer {
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.write_u64(u64::from_le_bytes(word));
+/// Here was a node that is not known any more.
+const GONE: u32 = u32::MAX;
+const FEWEST_SLOTS: usize = 512;
+
+impl Default for Known {
+    fn default() -> Known {
+        Known { slots: vec![0; FEWEST_SLOTS], used: 0 }
+    }
+}
+
+impl Known {
+    fn clear(&mut self) {
+        self.slots.truncate(FEWEST_SLOTS);
+        self.slots.fill(0);
+        self.used = 0;
+    }
+
+    /// The place of an equal node, or the slot for this one.
+    fn find(&self, nodes: &[Node], node: &Node) -> Result<Value, usize> {
+        self.search(node, |place| nodes.get(place as usize) == Some(node))
+    }
+
+    /// The first place that suits, or the first slot that is empty, of those where a node may be.
+    fn search(&self, node: &Node, suits: impl Fn(u32) -> bool) -> Result<Value, usize> {
+        let mut at = hash(node);
+        loop {
+            at &= self.slots.len() - 1;
+            match self.slots[at] {
+                0 => return Err(at),
+                GONE => {}
+                n if suits(n - 1) => return Ok(Value(n - 1)),
+                _ => {}
+            }
+            at += 1;
         }
     }
-    fn write_u8(&mut self, n: u8) {
-        self.write_u64(n.into());
+
+    fn insert(&mut self, nodes: &[Node], slot: usize, value: Value) {
+        self.slots[slot] = value.0 + 1;
+        self.used += 1;
+        if 2 * self.used <= self.slots.len() {
+            return;
+        }
+        let larger = vec![0; 4 * self.slots.len()];
+        let old = std::mem::replace(&mut self.slots, larger);
+        self.used = 0;
+        for n in old.into_iter().filter(|n| ![0, GONE].contains(n)) {
+            if let Err(slot) = self.search(&nodes[n as usize - 1], |_| false) {
+                self.slots[slot] = n;
+                self.used += 1;
+            }
+        }
     }
-    fn write_u16(&mut self, n: u16) {
-        self.write_u64(n.into());
+
+    /// Forgets a node, if it is known.
+    fn remove(&mut self, node: &Node, value: Value) {
+        let mut at = hash(node);
+        loop {
+            at &= self.slots.len() - 1;
+            match self.slots[at] {
+                0 => return,
+                n if n == value.0 + 1 => {
+                    self.slots[at] = GONE;
+                    return;
+                }
+                _ => at += 1,
+            }
+        }
     }
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(n.into());
-    }
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-    fn write_usize(&mut self, n: usize) {
-        self.write_u64(n as u64);
-    }
-    fn write_isize(&mut self, n: isize) {
-        self.write_u64(n as u64);
-    }
-    fn finish(&self) -> u64 {
-        // The upper bits are the well-mixed ones; tables look at the lowest and at the highest.
-        self.0.rotate_left(26)
-    }
+}
+
+/// A number for a node: equal nodes have equal ones, most others another.
+fn hash(node: &Node) -> usize {
+    let two = |a: Value, b: Value| u64::from(a.0) | u64::from(b.0) << 32;
+    let (kind, a, b) = match *node {
+        Node::Input(n, ty) => (ty as u64, u64::from(n), 0),
+        Node::Constant(n, ty) => (4 + ty as u64, n, 1),
+        Node::Operator(op, ty, [a, b]) => (8 + ty as u64, two(a, b), op as u64),
+        Node::Not(ty, a) => (12 + ty as u64, a.0.into(), 2),
+        Node::Word(op, [a, b, c], round) => (16 + round as u64, two(a, b), two(c, Value(op as u32))),
+        Node::Long(op, [a, b, c], round) => (20 + round as u64, two(a, b), two(c, Value(op as u32))),
+        Node::Select(ty, [a, b, c]) => (24 + ty as u64, two(a, b), c.0.into()),
+        Node::Lookup(a, table) => (28, a.0.into(), table.as_ptr() as u64),
+        Node::Lanes(lanes) => (30, lanes, 4),
+        Node::Neighbour(ty, a, control) => (36 + ty as u64, a.0.into(), u64::from(control)),
+        Node::Rarely { mask, merge } => (29, two(mask, merge), 3),
+        Node::Merge(ty, [a, b, c]) => (32 + ty as u64, two(a, b), c.0.into()),
+    };
+    const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mixed = (a.wrapping_mul(ODD) ^ b.rotate_left(24) ^ kind << 57).wrapping_mul(ODD);
+    (mixed >> 32) as usize
 }
 
 /// A program under construction.
 #[derive(Default)]
 struct Builder {
     program: Program,
-    known: HashMap<Node, Value, BuildHasherDefault<Mixer>>,
-    /// Values that are only known in the rare parts that are open.
-    scopes: Vec<Vec<Node>>,
+    /// But for those in rare parts that are over.
+    known: Known,
 }
 
 impl Builder {
@@ -334,15 +397,14 @@ impl Builder {
             Ok(value) => return value,
             Err(node) => node,
         };
-        if let Some(&value) = self.known.get(&node) {
-            return value;
+        match self.known.find(&self.program.nodes, &node) {
+            Ok(value) => value,
+            Err(slot) => {
+                let value = self.append(node);
+                self.known.insert(&self.program.nodes, slot, value);
+                value
+            }
         }
-        let value = self.append(node);
-        self.known.insert(node, value);
-        if let Some(scope) = self.scopes.last_mut() {
-            scope.push(node);
-        }
-        value
     }
 
     /// Bits of longs that were put together of words, word by word: halves that stay as they are cost nothing.
@@ -445,6 +507,8 @@ impl Builder {
 
 thread_local! {
     static BUILDER: RefCell<Builder> = RefCell::default();
+    /// One whose memory the next recording takes.
+    static SPARE: Cell<Option<Builder>> = const { Cell::new(None) };
 }
 
 fn add(node: Node) -> Value {
@@ -453,10 +517,15 @@ fn add(node: Node) -> Value {
 
 /// Records what a function does with handles; its result may hold some.
 pub fn record<R>(f: impl FnOnce() -> R) -> (Program, R) {
-    let outer = BUILDER.take();
+    let outer = BUILDER.replace(SPARE.take().unwrap_or_default());
     let result = f();
-    let done = BUILDER.replace(outer);
-    (done.program, result)
+    let mut done = BUILDER.replace(outer);
+    // A copy of the size that it has: the room that it was made in stays.
+    let program = done.program.clone();
+    done.program.nodes.clear();
+    done.known.clear();
+    SPARE.set(Some(done));
+    (program, result)
 }
 
 /// How many nodes the program under construction has.
@@ -541,14 +610,11 @@ fn rarely(ty: Type, mask: Value, common: Value, rare: impl FnOnce() -> Value) ->
     if BUILDER.with_borrow(|b| b.constant(mask)) == Some(0) {
         return common;
     }
-    let start = BUILDER.with_borrow_mut(|b| {
-        b.scopes.push(Vec::new());
-        b.append(Node::Rarely { mask, merge: Value(0) })
-    });
+    let start = BUILDER.with_borrow_mut(|b| b.append(Node::Rarely { mask, merge: Value(0) }));
     let rare = rare();
     BUILDER.with_borrow_mut(|b| {
-        for node in b.scopes.pop().unwrap_or_default() {
-            b.known.remove(&node);
+        for (at, node) in b.program.nodes.iter().enumerate().skip(start.0 as usize + 1) {
+            b.known.remove(node, Value(at as u32));
         }
         let merge = b.append(Node::Merge(ty, [mask, rare, common]));
         b.program.nodes[start.0 as usize] = Node::Rarely { mask, merge };

@@ -10,7 +10,6 @@ use crate::strip::Strip;
 use crate::strip::memory::{Access, LaneAddress};
 use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, Rm, ins, whole};
 use std::mem::offset_of;
-use wavemill_isa::regs;
 use wavemill_wave::layout;
 
 const BROADCAST: Ins = Ins { map: 2, pp: 1, w: 0, op: 0x58, elem: 4 };
@@ -74,10 +73,6 @@ fn write(
     verified: Label,
 ) -> Result<(), Unable> {
     let general = asm.label();
-    let exec = Mem::At(fixed::SGPRS, regs::EXEC as i32 * 4);
-    asm.alu(Alu::Mov, true, fixed::SCRATCH, Rm::Mem(exec));
-    asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
-    asm.jump_if(Cond::NotZero, general);
     count_up(asm, around.host, &found.registers, general)?;
     let outputs: Vec<_> = found.places.iter().map(|p| p.0).chain(found.condition).collect();
     gpr::compute(asm, &found.program, &outputs, |asm, i, r| match found.places.get(i) {

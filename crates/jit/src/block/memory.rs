@@ -6,7 +6,7 @@
 //! instructions one by one: it has the lanes in several allocations, LDS and private memory seen through flat addresses, and
 //! the faults.
 
-use super::{Link, STOPPED, Source, leave, link, wave};
+use super::{Link, Source, interpret, link, wave};
 use crate::allocate::fixed;
 use crate::allocate::memory::{base, place, row, size_class};
 use crate::host::Host;
@@ -369,9 +369,5 @@ pub fn end(asm: &mut Asm, strip: &Strip, begun: &Begun, around: &Around<'_>, don
         asm.jump(slow);
     }
     asm.bind(slow);
-    asm.mov_imm(Rsi, around.source as u64);
-    asm.mov_imm(Rdx, around.at as u64 | (strip.len as u64) << 16);
-    call(asm, offset_of!(Link, steps));
-    asm.jump_if(Cond::Zero, done);
-    leave(asm, STOPPED);
+    interpret(asm, around, strip.len, done);
 }
