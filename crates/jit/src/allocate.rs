@@ -58,6 +58,8 @@ pub enum Home {
     Slot(u16),
     /// A dword that an access has loaded, by the access's number and its own.
     Row(u8, u8),
+    /// What was brought from other rows.
+    Moved(u8),
 }
 
 /// What an instruction does with its operands.
@@ -549,6 +551,7 @@ impl Allocator<'_> {
                 Home::Row(number, dword) if whole => {
                     return Rm::Mem(memory::row(self.host, number, dword as usize));
                 }
+                Home::Moved(n) if whole => return Rm::Mem(memory::moved_row(fixed::PLACES, n as usize, 0)),
                 Home::Vector(x) if whole => return Rm::Mem(Mem::Constant(self.asm.vector(x))),
                 Home::Splat32(n) if elem == 4 && n != 0 => {
                     return Rm::Broadcast(Mem::Constant(self.asm.constant(n as u64, 4)));
@@ -618,6 +621,10 @@ impl Allocator<'_> {
             },
             Home::Row(number, dword) => {
                 let at = Rm::Mem(memory::row(self.host, number, dword as usize));
+                self.op(MOVE, r, 0, at, plain);
+            }
+            Home::Moved(n) => {
+                let at = Rm::Mem(memory::moved_row(fixed::PLACES, n as usize, 0));
                 self.op(MOVE, r, 0, at, plain);
             }
             // Every value is made before it is used.

@@ -2,6 +2,7 @@
 //! way to the next block.
 
 mod following;
+pub mod lanes;
 pub mod memory;
 mod part;
 
@@ -166,6 +167,7 @@ pub(crate) fn emit(
         asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
         asm.jump_if(if lanes == Lanes::All { Cond::NotZero } else { Cond::Zero }, other_lanes);
     }
+    lanes::bring(asm, strip);
     if lanes == Lanes::All {
         following::emit(asm, strip, around, verified);
     }
@@ -323,6 +325,9 @@ impl<'a> Compiler<'a> {
                 1
             } else if let Some(load) = memory::ScalarLoad::of(inst) {
                 self.scalar_load(at, &load);
+                1
+            } else if lanes::emit(&mut self.asm, inst) {
+                self.touched |= if inst.sdst == 255 { 1 << inst.dst.min(63) } else { 0 };
                 1
             } else if inst.run == Run::Nop
                 || self.stops(at).is_some()

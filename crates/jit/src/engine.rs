@@ -270,7 +270,8 @@ impl Jit {
         let compile = || {
             let began = Instant::now();
             let source = &compiled.source;
-            let setting = Setting::of(wave, source.mode, &source.block.insts, self.host.lanes());
+            let setting =
+                Setting::of(wave, source.mode, &source.block.insts, self.host.lanes(), self.host.crosses());
             let (code, parts) = block::compile(source, &setting, self.host);
             let segment = self.place(&code)?;
             parts.iter().for_each(|part| part.settle(segment.address()));

@@ -3,6 +3,7 @@
 //! Strips, liveness and the allocator are the same for both. With AVX-512 a vector has sixteen lanes and a mask is a bit of a
 //! mask register for each; with AVX2 it has eight, and a mask is a vector, too, with all bits of a lane set or none.
 
+use crate::opcodes::CROSSING;
 use crate::x86::{Asm, Deco, Gpr, Ins, Mem, Rm, whole};
 use wavemill_wave::Simd;
 
@@ -38,6 +39,14 @@ impl Host {
         match self {
             Host::Avx512 => 16,
             Host::Avx2 => 8,
+        }
+    }
+
+    /// Which DPP controls there is code for that read other rows.
+    pub fn crosses(self) -> fn(u16) -> bool {
+        match self {
+            Host::Avx512 => |control| CROSSING.contains(&control),
+            Host::Avx2 => |_| false,
         }
     }
 

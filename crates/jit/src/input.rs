@@ -17,6 +17,8 @@ pub enum Input {
     Scc,
     /// A dword that an access of the strip has loaded: four times the access's number, plus the dword's.
     Loaded(u16),
+    /// What lanes of other rows have, by the place in the frame that it was brought to.
+    Moved(u8),
 }
 
 impl Input {
@@ -25,6 +27,7 @@ impl Input {
     const LANE_NUMBER: u16 = 3 << 10;
     const SCC: u16 = 4 << 10;
     const LOADED: u16 = 5 << 10;
+    const MOVED: u16 = 6 << 10;
 
     /// From a [`wavemill_sem::record::Node::Input`]'s number.
     pub fn of(n: u16) -> Input {
@@ -34,6 +37,7 @@ impl Input {
             Self::LANES => Input::Lanes(n as u8),
             Self::LANE_NUMBER => Input::LaneNumber,
             Self::LOADED => Input::Loaded(n & 0x3ff),
+            Self::MOVED => Input::Moved(n as u8),
             _ => Input::Scc,
         }
     }
@@ -46,6 +50,7 @@ impl Input {
             Input::LaneNumber => Self::LANE_NUMBER,
             Input::Scc => Self::SCC,
             Input::Loaded(n) => Self::LOADED | n,
+            Input::Moved(n) => Self::MOVED | n as u16,
         }
     }
 

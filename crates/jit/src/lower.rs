@@ -6,6 +6,7 @@
 //! ([`Version::Places`]), which runs first.
 
 mod avx2;
+mod logic;
 mod memory;
 mod nodes;
 mod operations;
@@ -44,6 +45,7 @@ type Pair = [V; 2];
 struct Room {
     values: Vec<Pair>,
     uses: Vec<u32>,
+    joined: Vec<bool>,
     leaves: Vec<(Home, V)>,
     /// By node: whether a rare part must be checked for.
     checks: Vec<bool>,
@@ -62,6 +64,8 @@ struct Lowerer<'a> {
     /// By node.
     values: Vec<Pair>,
     uses: Vec<u32>,
+    /// By node: it may become one instruction with a node that uses it.
+    joined: Vec<bool>,
     leaves: Vec<(Home, V)>,
     /// Masks for the halves of longs, and words whose halves are apart.
     halves: Vec<(V, Pair)>,
@@ -85,6 +89,7 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
         code: Code::new(host),
         values: filled(take(&mut room.values), nodes.len(), [NONE; 2]),
         uses: filled(take(&mut room.uses), nodes.len(), 0),
+        joined: filled(take(&mut room.joined), nodes.len(), false),
         leaves: filled(take(&mut room.leaves), 0, (Home::None, NONE)),
         halves: Vec::new(),
         needed: NONE,
@@ -115,7 +120,9 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
             }
             Node::Rarely { .. } => {}
             Node::Merge(_, [_, _, common]) if version == Version::Hopeful => {
-                l.values[at] = l.values[common.0 as usize]
+                if l.uses[at] > 0 {
+                    l.values[at] = l.get(common);
+                }
             }
             _ if l.uses[at] == 0 || l.deferred(at) => {}
             node => l.values[at] = l.node(node),
@@ -127,8 +134,8 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
         Version::Loads => l.load(),
         _ => l.results(),
     }
-    let Lowerer { code, values, uses, leaves, .. } = l;
-    ROOM.set(Some(Room { values, uses, leaves, ..room }));
+    let Lowerer { code, values, uses, joined, leaves, .. } = l;
+    ROOM.set(Some(Room { values, uses, joined, leaves, ..room }));
     code
 }
 
@@ -239,6 +246,7 @@ impl Lowerer<'_> {
             for v in node.operands() {
                 self.uses[v.0 as usize] += 1;
             }
+            self.note_joined(node);
             if hopeful && spreads_nan(node) && covered[at] != u32::MAX {
                 let of = covered[at];
                 for v in node.operands() {
@@ -258,9 +266,10 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Compares that are used once are made where they are used, which may be under a mask.
+    /// Compares that are used once are made where they are used, which may be under a mask, and so is what may become one
+    /// instruction with what uses it.
     fn deferred(&self, at: usize) -> bool {
-        self.uses[at] == 1 && is_word_compare(&self.strip.program.nodes[at])
+        self.uses[at] == 1 && (self.joined[at] || is_word_compare(&self.strip.program.nodes[at]))
     }
 
     fn get(&mut self, v: Value) -> Pair {
@@ -427,6 +436,7 @@ impl Lowerer<'_> {
                 // Strips have no scalar instructions.
                 Input::Scc => one(self.leaf(Class::Mask, Home::Zeros)),
                 Input::Loaded(n) => one(self.loaded(n)),
+                Input::Moved(n) => one(self.leaf(Class::Vector, Home::Moved(n))),
                 Input::LaneNumber => {
                     let first = self.made(Class::Vector, blank(Kind::FirstLane));
                     let lanes = self.vector(&LANES);
@@ -443,6 +453,12 @@ impl Lowerer<'_> {
             }
             Node::Operator(op, Type::Mask, [a, b]) => self.mask_operator(op, a, b),
             Node::Operator(op, ty, [a, b]) => {
+                if ty == Type::Word
+                    && matches!(op, Operator::And | Operator::Or | Operator::Xor)
+                    && let Some(made) = self.bits(op, a, b)
+                {
+                    return made;
+                }
                 let (a, b) = (self.get(a), self.get(b));
                 let long = ty == Type::Long;
                 let ins = match op {
@@ -460,6 +476,13 @@ impl Lowerer<'_> {
                 })
             }
             Node::Not(Type::Mask, a) => {
+                if let Node::Word(word::eq, operands, _) = self.strip.program.nodes[a.0 as usize]
+                    && self.values[a.0 as usize][0] == NONE
+                    && self.deferred(a.0 as usize)
+                    && let Some(made) = self.bits_tested(operands, false, NONE)
+                {
+                    return one(made);
+                }
                 let a = self.get(a)[0];
                 if self.narrow_host() {
                     let ones = self.leaf(Class::Mask, Home::Ones);
@@ -483,6 +506,11 @@ impl Lowerer<'_> {
                 one(self.mask2(MaskOperation::Xor, x, f))
             }
             Node::Select(ty, [m, t, f]) | Node::Merge(ty, [m, t, f]) => {
+                if ty == Type::Word
+                    && let Some(made) = self.change(m, t, f)
+                {
+                    return one(made);
+                }
                 let (m, t, f) = (self.get(m)[0], self.get(t), self.get(f));
                 match ty {
                     Type::Long => {
@@ -540,6 +568,11 @@ impl Lowerer<'_> {
 
     /// A compare of words, in the lanes of a mask.
     fn word_compare(&mut self, op: word, operands: [Value; 3], under: V) -> V {
+        if op == word::eq
+            && let Some(made) = self.bits_tested(operands, true, under)
+        {
+            return made;
+        }
         let (a, b) = (self.get(operands[0])[0], self.get(operands[1])[0]);
         let (ins, how) = match op {
             word::eq => (PCMPD, INT_EQ),

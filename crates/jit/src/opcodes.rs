@@ -143,6 +143,9 @@ pub(crate) static ROW_SOURCES: [[u32; 16]; 0x160] = {
     all
 };
 
+/// DPP's controls whose lanes read other rows, each row no more than one.
+pub(crate) const CROSSING: [u16; 6] = [0x130, 0x134, 0x138, 0x13c, 0x142, 0x143];
+
 /// What is done with two masks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MaskOperation {

@@ -39,6 +39,11 @@ pub struct Strip {
     pub accesses: Vec<Access>,
     /// All lanes load before any stores: it stores to what it may have loaded from.
     pub ahead: bool,
+    /// Registers of which lanes read other rows, as they are when it begins, and how: a DPP control. Each has its place in
+    /// the frame, by its number.
+    pub moves: Vec<(u16, u16)>,
+    /// How lanes of EXEC are asked for likewise, if that is not all ones. Their places count from the last.
+    pub exec_moves: Vec<u16>,
     /// It waits for accesses: what was stored before it is in memory before it loads.
     pub waits: bool,
     /// Scalar instructions among its own that come behind it: nothing of it looks at what they write, or writes what they
@@ -56,6 +61,11 @@ impl Strip {
     }
 }
 
+/// Registers and masks of which lanes can read other rows.
+pub const MOST_MOVES: usize = 24;
+/// Ways in which they can.
+const MOST_CONTROLS: usize = 6;
+
 /// What code is compiled for.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -70,11 +80,13 @@ pub struct Setting {
     pub together: usize,
     /// All lanes are active, most likely. Where they are not, that costs time only, too.
     pub all_active: bool,
+    /// Whether lanes can read other rows with a DPP control.
+    pub crosses: fn(u16) -> bool,
 }
 
 impl Setting {
     /// What a wave is about to run a block with.
-    pub fn of(wave: &Wave, mode: u32, insts: &[Inst], together: usize) -> Setting {
+    pub fn of(wave: &Wave, mode: u32, insts: &[Inst], together: usize, crosses: fn(u16) -> bool) -> Setting {
         let level = wave.level();
         let resources = insts.iter().filter_map(|inst| match inst.addressing {
             Addressing::Buffer(fields) => Some(u32::from(fields.resource)).filter(|&code| code < 104),
@@ -88,7 +100,7 @@ impl Setting {
         });
         let swizzled = swizzled.fold(0, |all, code| all | 1 << code);
         let all_active = wave.exec() == !0;
-        Setting { mode: Mode::new(mode, level), level, swizzled, all_active, together }
+        Setting { mode: Mode::new(mode, level), level, swizzled, all_active, together, crosses }
     }
 }
 
@@ -119,36 +131,49 @@ fn pair_is_whole(code: u8) -> bool {
 /// Records the longest strip that starts with the first of these instructions. With `full`, all lanes are active at its
 /// start.
 pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
-    let (program, (vgprs, masks, active, (accesses, ahead), waits, (scalars, len))) = record(|| {
-        let mut r = Recorder::new(full);
-        let (mut len, mut waits, mut scalars) = (0, false, Vec::new());
-        for (at, inst) in insts.iter().enumerate() {
-            let done = match inst.run {
-                Run::Nop => true,
-                Run::Wait => {
-                    waits |= !r.stored;
-                    !r.stored
+    let (program, (vgprs, masks, active, (accesses, ahead), (moves, exec_moves), waits, (scalars, len))) =
+        record(|| {
+            let mut r = Recorder::new(full);
+            let (mut len, mut waits, mut scalars) = (0, false, Vec::new());
+            for (at, inst) in insts.iter().enumerate() {
+                let done = match inst.run {
+                    Run::Nop => true,
+                    Run::Wait => {
+                        waits |= !r.stored;
+                        !r.stored
+                    }
+                    Run::Salu if len > 0 && r.sinks(inst) => {
+                        scalars.push(at);
+                        continue;
+                    }
+                    _ if lanewise(inst) => r.may_follow(inst) && r.instruction(inst, setting),
+                    _ => memory::suits(inst) && r.access_may_follow(inst, setting) && r.access(inst, at),
+                };
+                if !done {
+                    break;
                 }
-                Run::Salu if len > 0 && r.sinks(inst) => {
-                    scalars.push(at);
-                    continue;
-                }
-                _ if lanewise(inst) => r.may_follow(inst) && r.instruction(inst, setting),
-                _ => memory::suits(inst) && r.access_may_follow(inst, setting) && r.access(inst, at),
-            };
-            if !done {
-                break;
+                len = at + 1;
             }
-            len = at + 1;
-        }
-        scalars.retain(|&at| at < len);
-        r.settle();
-        let written = std::mem::take(&mut r.written);
-        let vgprs = written.into_iter().map(|n| (n, r.vgpr(n).0)).collect();
-        let masks = r.masks.iter().map(|&(code, m)| (code, m.0)).collect();
-        (vgprs, masks, r.active, (r.accesses, r.ahead), waits, (scalars, len))
-    });
-    (len > 0).then_some(Strip { program, vgprs, masks, active, accesses, ahead, waits, scalars, len })
+            scalars.retain(|&at| at < len);
+            r.settle();
+            let written = std::mem::take(&mut r.written);
+            let vgprs = written.into_iter().map(|n| (n, r.vgpr(n).0)).collect();
+            let masks = r.masks.iter().map(|&(code, m)| (code, m.0)).collect();
+            (vgprs, masks, r.active, (r.accesses, r.ahead), (r.moves, r.exec_moves), waits, (scalars, len))
+        });
+    (len > 0).then_some(Strip {
+        program,
+        vgprs,
+        masks,
+        active,
+        accesses,
+        ahead,
+        moves,
+        exec_moves,
+        waits,
+        scalars,
+        len,
+    })
 }
 
 /// A strip under construction.
@@ -173,6 +198,9 @@ struct Recorder {
     stored: bool,
     /// To what others load from.
     ahead: bool,
+    /// As the strip has them.
+    moves: Vec<(u16, u16)>,
+    exec_moves: Vec<u16>,
     /// Vector registers that depend on what the strip has loaded.
     loaded: Vec<u16>,
     /// The same of masks.
@@ -209,6 +237,8 @@ impl Recorder {
             accesses: Vec::new(),
             stored: false,
             ahead: false,
+            moves: Vec::new(),
+            exec_moves: Vec::new(),
             loaded: Vec::new(),
             loaded_masks: Vec::new(),
             exec_loaded: false,
@@ -325,7 +355,7 @@ impl Recorder {
             return true;
         }
         let dpp = inst.modifiers.dpp;
-        if dpp.is_some_and(|dpp| !dpp.stays_within(setting.together as u32)) {
+        if dpp.is_some_and(|dpp| !self.can_move(dpp, inst, setting)) {
             return false;
         }
         // The lanes that DPP leaves on.
@@ -337,7 +367,14 @@ impl Recorder {
                 Src::Vgpr(r) => {
                     let mut source = (self.vgpr(r), if long { self.vgpr(r + 1) } else { zero });
                     if let (0, Some(dpp)) = (i, dpp) {
-                        (source, on) = self.others(dpp, source);
+                        let moved = match dpp.stays_within(setting.together as u32) {
+                            true => {
+                                let of = |v: WordValue| v.neighbour(dpp.control);
+                                ((of(source.0), of(source.1)), self.exec.neighbour(dpp.control))
+                            }
+                            false => self.brought(r, long, dpp.control),
+                        };
+                        (source, on) = others(dpp, moved);
                     }
                     source
                 }
@@ -394,19 +431,41 @@ impl Recorder {
         true
     }
 
-    /// What DPP gives lanes of others, and the lanes that it leaves on. An inactive source counts as none: it has any value
-    /// here.
-    fn others(&self, dpp: Dpp, source: (WordValue, WordValue)) -> ((WordValue, WordValue), MaskValue) {
-        let Dpp { control, bound, .. } = dpp;
-        let active = self.exec.neighbour(control);
-        let (low, high) = (source.0.neighbour(control), source.1.neighbour(control));
-        if !bound {
-            return ((low, high), MaskValue::lanes(dpp.enabled() & dpp.existing()) & active);
+    /// Whether lanes can read those that DPP says: they run together, or what they read is as it was when the strip began.
+    fn can_move(&self, dpp: Dpp, inst: &Inst, setting: &Setting) -> bool {
+        if dpp.stays_within(setting.together as u32) {
+            return true;
         }
-        let has = MaskValue::lanes(dpp.existing()) & active;
-        let zero = WordValue::splat(0);
-        let chosen = [low, high].map(|v| WordValue::select(has, v, zero));
-        ((chosen[0], chosen[1]), MaskValue::lanes(dpp.enabled()))
+        let Src::Vgpr(first) = inst.src[0] else { return false };
+        let written = |r: u16| self.written.contains(&r);
+        (setting.crosses)(dpp.control)
+            && self.moves.len() + 2 <= MOST_MOVES - MOST_CONTROLS
+            && self.active.len() == 1
+            && !written(first)
+            && !(inst.is_long(0) && written(first + 1))
+    }
+
+    /// What lanes of other rows have in a register, or two, and whether they are active.
+    fn brought(&mut self, r: u16, long: bool, control: u16) -> ((WordValue, WordValue), MaskValue) {
+        let mut place = |r: u16| {
+            let known = self.moves.iter().position(|&m| m == (r, control));
+            let number = known.unwrap_or(self.moves.len());
+            if known.is_none() {
+                self.moves.push((r, control));
+            }
+            Input::Moved(number as u8).word()
+        };
+        let source = (place(r), if long { place(r + 1) } else { WordValue::splat(0) });
+        if self.full {
+            return (source, MaskValue::ones());
+        }
+        let known = self.exec_moves.iter().position(|&c| c == control);
+        let number = known.unwrap_or(self.exec_moves.len());
+        if known.is_none() {
+            self.exec_moves.push(control);
+        }
+        let lanes = Input::Moved((MOST_MOVES - 1 - number) as u8).word();
+        (source, lanes.lt_i(WordValue::splat(0)))
     }
 
     fn write(&mut self, n: u16, value: WordValue) {
@@ -438,6 +497,20 @@ impl Recorder {
         // The nodes of later instructions are those behind the last one there is.
         self.active.push((recorded(), mask.0));
     }
+}
+
+/// What an instruction gets of other lanes' source, and the lanes that DPP leaves on. An inactive lane, whose value is any here,
+/// counts as none.
+fn others(
+    dpp: Dpp,
+    ((low, high), active): ((WordValue, WordValue), MaskValue),
+) -> ((WordValue, WordValue), MaskValue) {
+    if !dpp.bound {
+        return ((low, high), MaskValue::lanes(dpp.enabled() & dpp.existing()) & active);
+    }
+    let has = MaskValue::lanes(dpp.existing()) & active;
+    let chosen = [low, high].map(|v| WordValue::select(has, v, WordValue::splat(0)));
+    ((chosen[0], chosen[1]), MaskValue::lanes(dpp.enabled()))
 }
 
 /// What a meaning gives.

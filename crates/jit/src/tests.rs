@@ -116,6 +116,8 @@ fn strip_of(operands: &[Type], result: impl FnOnce(&[Value]) -> (Type, Value)) -
         active,
         accesses: Vec::new(),
         ahead: false,
+        moves: Vec::new(),
+        exec_moves: Vec::new(),
         waits: false,
         scalars: Vec::new(),
         len: 1,
@@ -145,6 +147,8 @@ fn with(node: Node, of: Strip, ty: Type) -> Strip {
         active,
         accesses: Vec::new(),
         ahead: false,
+        moves: Vec::new(),
+        exec_moves: Vec::new(),
         waits: false,
         scalars: Vec::new(),
         len: 1,
@@ -379,7 +383,7 @@ fn compiled(text: &str) -> Vec<u8> {
     unsafe { memory.add(pc, code.len() as u64, false).expect("a range of its own") };
     let wave = Wave::new(&target(), Shape { vgprs: 16, agprs: 0 });
     let block = decode_block(&Decoder::new(target()), &memory, pc, Layout::of(&wave));
-    let setting = Setting::of(&wave, wave.mode, &block.insts, Host::Avx2.lanes());
+    let setting = Setting::of(&wave, wave.mode, &block.insts, Host::Avx2.lanes(), Host::Avx2.crosses());
     let source = Source { block, pc, mode: wave.mode };
     let mut all = Vec::new();
     for all_active in [true, false] {
@@ -464,6 +468,8 @@ fn registers_are_read_before_they_are_written() {
         active: vec![(0, Value(0))],
         accesses: Vec::new(),
         ahead: false,
+        moves: Vec::new(),
+        exec_moves: Vec::new(),
         waits: false,
         scalars: Vec::new(),
         len: 1,

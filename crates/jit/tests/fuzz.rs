@@ -452,3 +452,107 @@ fn random_accesses_leave_the_same() {
     assert!(ended * 4 > runs, "most of {runs} runs fault: {ended} do not");
     println!("{runs} programs, {ended} to their end");
 }
+
+/// DPP with all its controls, moves between lanes and scalar registers, and what makes and uses their operands.
+fn moves(random: &mut Random, cpu: &str) -> String {
+    let mut text = String::new();
+    let gfx9 = cpu != "gfx803";
+    for _ in 0..1 + random.next() % 12 {
+        let mut pick = |all: &[&'static str]| all[random.next() as usize % all.len()];
+        let [d, a, b] = [0; 3].map(|_| pick(&["v0", "v1", "v2", "v3", "v4", "v5"]));
+        let control = pick(&[
+            "quad_perm:[1,0,3,2]",
+            "quad_perm:[3,3,0,1]",
+            "row_shl:1",
+            "row_shl:7",
+            "row_shr:1",
+            "row_shr:15",
+            "row_ror:5",
+            "row_mirror",
+            "row_half_mirror",
+            "wave_shl:1",
+            "wave_rol:1",
+            "wave_shr:1",
+            "wave_ror:1",
+            "row_bcast:15",
+            "row_bcast:31",
+            "row_newbcast:3",
+        ]);
+        // Only gfx90a has it.
+        let control = if control.contains("new") && cpu != "gfx90a" { "row_shr:3" } else { control };
+        let masks = pick(&["", "", " row_mask:0xa", " bank_mask:0x6", " row_mask:0x9 bank_mask:0xc"]);
+        let bound = pick(&["", " bound_ctrl:0"]);
+        let dpp = format!("{control}{masks}{bound}");
+        let add = if gfx9 { "v_add_co_u32_dpp" } else { "v_add_u32_dpp" };
+        let line = match random.next() % 18 {
+            0..4 => format!("v_mov_b32_dpp {d}, {a} {dpp}"),
+            4 => format!("v_add_f32_dpp {d}, -{a}, |{b}| {dpp}"),
+            5 => format!("v_max_f32_dpp {d}, {a}, {b} {dpp}"),
+            6 => format!("v_mul_f16_dpp {d}, {a}, {b} {dpp}"),
+            7 => format!("{add} {d}, vcc, {a}, {b} {dpp}"),
+            8 => format!("v_cndmask_b32_dpp {d}, {a}, {b}, vcc {dpp}"),
+            9 => format!("v_mac_f32_dpp {d}, {a}, {b} {dpp}"),
+            10 if cpu == "gfx90a" => {
+                format!("v_ceil_f64_dpp v[{}:{}], v[2:3] row_newbcast:7{masks}{bound}", 4, 5)
+            }
+            10 | 11 => format!("v_xor_b32 {d}, {a}, {b}"),
+            12 => format!("v_cmpx_lt_u32 vcc, {a}, {b}"),
+            13 => format!("v_readlane_b32 s{}, {a}, s41", 40 + random.next() % 2),
+            14 => format!("v_readlane_b32 s42, {a}, {}", random.next() % 64),
+            15 => format!(
+                "v_readfirstlane_b32 {}, {a}",
+                ["s40", "s41", "vcc_lo", "exec_lo"][random.next() as usize % 4]
+            ),
+            16 => {
+                format!("v_writelane_b32 {d}, s40, {}", ["s40", "m0", "63", "5"][random.next() as usize % 4])
+            }
+            _ => format!("v_writelane_b32 {d}, {}, s41", ["s41", "7", "-1"][random.next() as usize % 3]),
+        };
+        text += &line;
+        text.push('\n');
+    }
+    text
+}
+
+/// Lanes that read others, whichever are active.
+#[test]
+fn lanes_that_read_others_leave_the_same() {
+    let seconds: Option<u64> = std::env::var("WAVEMILL_RANDOM").ok().and_then(|s| s.parse().ok());
+    let start = std::time::Instant::now();
+    let mut random = Random(match seconds {
+        None => 0x0bad_cafe_1dea_5eed | 1,
+        Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
+    });
+    let mut buffer = vec![0u64; 512];
+    loop {
+        for cpu in ["gfx90a", "gfx900", "gfx803"] {
+            let jits = Jit::all(target(cpu));
+            let interp = Interp::new(target(cpu));
+            for _ in 0..150 {
+                let text = moves(&mut random, cpu);
+                let mut options = wavemill_asm::Options::new(target(cpu));
+                options.output = wavemill_asm::OutputType::Obj;
+                let output = wavemill_asm::assemble(&options, "moves", format!("{text}s_endpgm\n").into());
+                assert!(!output.failed(), "{cpu}: {}", String::from_utf8_lossy(&output.render_diagnostics()));
+                let code = output.object.iter().flat_map(|o| &o.sections).find(|s| s.has_instructions);
+                let code = code.map(|s| s.data.to_vec()).unwrap_or_default();
+                for _ in 0..4 {
+                    let seed = random.next();
+                    let want = run(cpu, &interp, &code, &mut buffer, seed);
+                    for jit in &jits {
+                        let got = run(cpu, jit, &code, &mut buffer, seed);
+                        let made_of = jit.simd().name();
+                        assert!(
+                            want == got,
+                            "{made_of}: {text}{}",
+                            difference(cpu, seed, &code, &want, &got)
+                        );
+                    }
+                }
+            }
+        }
+        if seconds.is_none_or(|s| start.elapsed().as_secs() >= s) {
+            break;
+        }
+    }
+}

@@ -9,6 +9,7 @@ mod avx2;
 use super::{Allocator, Class, Inst, MOVE, MOVE_STORE, NONE, SLOTS, V, fixed};
 use crate::host::Host;
 use crate::opcodes::{EVEN, JOIN_HIGH, JOIN_LOW, ODD};
+use crate::strip::MOST_MOVES;
 use crate::strip::memory::MOST;
 use crate::x86::{Alu, Cond, Deco, Gpr, Ins, Label, Mem, Rm, ins, whole};
 
@@ -53,7 +54,11 @@ pub mod base {
 /// What [`place`] has, for each access and each vector's lanes.
 pub const PLACES: i32 = base::END;
 /// Bytes of the frame.
-pub const FRAME: i32 = PLACES + MOST as i32 * place::ACCESS + 64;
+pub const FRAME: i32 = PLACES + MOVED + (MOST_MOVES as i32 / MOVED_TOGETHER) * place::ACCESS + 64;
+/// Where rows are that lanes read others of, behind the places of accesses: as many as fit into one, side by side.
+const MOVED: i32 = MOST as i32 * place::ACCESS;
+const MOVED_TOGETHER: i32 = place::chunk(Host::Avx512) / Host::Avx512.bytes();
+const _: () = assert!(MOST_MOVES as i32 % MOVED_TOGETHER == 0);
 /// Where the host's MXCSR is kept, in the frame.
 pub const MXCSR: Mem = Mem::At(Gpr::Rsp, FRAME - 64);
 
@@ -94,6 +99,15 @@ pub mod place {
 /// A row of an access: a dword of each lane.
 pub fn row(host: Host, number: u8, dword: usize) -> Mem {
     place::field(number, place::rows(host) + dword as i32 * host.bytes())
+}
+
+/// Lanes that were brought from other rows, by number: a row of them seen from the frame's start, or, seen from the places,
+/// those at hand.
+pub fn moved_row(from: Gpr, number: usize, row: i32) -> Mem {
+    let first = if from == Gpr::Rsp { PLACES } else { 0 };
+    let number = number as i32;
+    let at = number / MOVED_TOGETHER * place::ACCESS + number % MOVED_TOGETHER * Host::Avx512.bytes();
+    Mem::At(from, first + MOVED + at + row * place::chunk(Host::Avx512))
 }
 
 /// The same, one lane, whose number is in a register.
