@@ -146,7 +146,12 @@ impl<W: Word> Buffer<W> {
 impl Buffer<S32> {
     /// The format of its elements, if it has one.
     pub fn format(&self) -> Option<Format> {
-        Format::of_buffer(self.data_format.0, self.last.0 >> 12 & 7, self.level)
+        self.format_of(self.data_format.0, self.last.0 >> 12 & 7)
+    }
+
+    /// The format that an instruction gives its elements instead.
+    pub fn format_of(&self, dfmt: u32, nfmt: u32) -> Option<Format> {
+        Format::of_buffer(dfmt, nfmt, self.level)
     }
 
     /// Destination selects.

@@ -185,6 +185,11 @@ impl Faults {
 pub trait Bus: State {
     /// Reads up to four bytes, those of an aligned dword as one.
     fn read(&mut self, at: At, bytes: u8) -> Result<u32, FaultKind>;
+    /// Reads a scalar instruction's dwords, side by side, with one check, where that is possible: there is no difference to
+    /// reading one after the other. False: nothing is done.
+    fn read_dwords(&mut self, _at: At, _to: &mut [u32]) -> bool {
+        false
+    }
     /// Reads eight aligned bytes as one.
     fn read64(&mut self, at: At) -> Result<u64, FaultKind>;
     /// Writes up to four bytes.

@@ -2,69 +2,15 @@
 //!
 //! Data format and number format (manual 9.1.2, DFMT and NFMT; the image formats of GFX6 to GFX9 beyond them) become a
 //! [`Format`], which turns the bytes of an element into four components and back. Names read from the highest bit down:
-//! in 2_10_10_10 the first component has the lowest ten bits and the fourth the highest two.
-//!
-//! Where manuals are silent: numbers become normalised or half-precision elements by rounding to nearest even, scaled
-//! ones and the small floats by truncation; integers and scaled numbers saturate; NaN becomes zero in every format but
-//! the floats. A component of 32 bits is never converted (manual 9.1.3).
+//! in 2_10_10_10 the first component has the lowest ten bits and the fourth the highest two. What becomes of a component's
+//! bits is [`crate::component`]'s.
 
 use crate::blocks::Block;
-use crate::soft::{self, F16, F32, Round};
+use crate::component::Component;
+pub use crate::component::Number;
+use crate::scalar::S32;
+use crate::soft::{self, F32, Round};
 use wavemill_isa::Level;
-
-/// How a component's bits are read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Number {
-    /// 0 to 1.
-    Unorm,
-    /// −1 to 1; the lowest two numbers are both −1.
-    Snorm,
-    /// An unsigned integer as a float.
-    Uscaled,
-    /// A signed integer as a float.
-    Sscaled,
-    /// An unsigned integer.
-    Uint,
-    /// A signed integer.
-    Sint,
-    /// −1 to 1 in equal steps, without a zero (GFX6 and GFX7).
-    SnormOgl,
-    /// Floating point of 10 (unsigned), 11 (unsigned), 16 or 32 bits.
-    Float,
-    /// 0 to 1, gamma-encoded in the first three components.
-    Srgb,
-}
-
-impl Number {
-    /// The number format of a buffer instruction or resource.
-    pub fn of_buffer(nfmt: u32, level: Level) -> Option<Number> {
-        Some(match nfmt {
-            0 => Number::Unorm,
-            1 => Number::Snorm,
-            2 => Number::Uscaled,
-            3 => Number::Sscaled,
-            4 => Number::Uint,
-            5 => Number::Sint,
-            6 if !level.is_vi_plus() => Number::SnormOgl,
-            7 => Number::Float,
-            _ => return None,
-        })
-    }
-
-    /// The number format of an image resource.
-    pub fn of_image(nfmt: u32, level: Level) -> Option<Number> {
-        match nfmt {
-            0..=7 => Number::of_buffer(nfmt, level),
-            9 => Some(Number::Srgb),
-            _ => None,
-        }
-    }
-
-    /// Whether registers hold integers rather than floats.
-    pub const fn is_integer(self) -> bool {
-        matches!(self, Number::Uint | Number::Sint)
-    }
-}
 
 /// Components and their widths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -200,24 +146,28 @@ impl Format {
 
     /// One in this format's registers: what a destination select of 1 gives.
     pub fn one(self) -> u32 {
-        if self.number.is_integer() { 1 } else { 1f32.to_bits() }
+        self.number.one()
+    }
+
+    /// A component's place in an element and what it is, if there is one, and its bits are its own.
+    pub fn component(self, i: usize) -> Option<Component> {
+        let Layout::Plain(bits) = self.layout else { return None };
+        let width = *bits.get(i).filter(|b| **b != 0)?;
+        Some(Component { at: bits[..i].iter().sum(), width, number: self.number })
     }
 
     /// The components of an element, missing ones zero. The element's bytes stand in dwords, lowest first.
     pub fn decode(self, texel: [u32; 4]) -> [u32; 4] {
         match self.layout {
-            Layout::Plain(bits) => {
-                let mut at = 0;
-                std::array::from_fn(|i| {
-                    let width = bits[i] as u32;
-                    if width == 0 {
-                        return 0;
-                    }
-                    let raw = field(texel, at, width);
-                    at += width;
-                    self.read(raw, width, i)
-                })
-            }
+            Layout::Plain(_) => std::array::from_fn(|i| {
+                let Some(c) = self.component(i) else { return 0 };
+                let word = texel[c.word()];
+                if self.is_curved(i) {
+                    let raw = Component { number: Number::Uint, ..c }.read([S32(word)])[0].0;
+                    return (to_linear(raw as f64 / ((1u32 << c.width) - 1) as f64) as f32).to_bits();
+                }
+                c.read([S32(word)])[0].0
+            }),
             Layout::SharedExponent => {
                 let exponent = (texel[0] >> 27) as i32 - 15 - 9;
                 let component = |i: u32| {
@@ -230,21 +180,6 @@ impl Format {
             Layout::DepthStencil => [texel[0], texel[1] & 0xff, 0, 0],
             Layout::Block(_) => self.decode_at(texel, 0, 0),
         }
-    }
-
-    /// The same where two bits of alpha, 2_10_10_10's fourth component, are an unsigned number in signed formats, too.
-    pub fn decode_unsigned_alpha(self, texel: [u32; 4]) -> [u32; 4] {
-        let mut components = self.decode(texel);
-        if self.layout == Layout::Plain([10, 10, 10, 2]) {
-            let number = match self.number {
-                Number::Snorm => Number::Unorm,
-                Number::Sscaled => Number::Uscaled,
-                Number::Sint => Number::Uint,
-                number => number,
-            };
-            components[3] = Format { number, ..self }.read(texel[0] >> 30, 2, 3);
-        }
-        components
     }
 
     /// The components of the texel at these coordinates, whose element is given.
@@ -262,12 +197,15 @@ impl Format {
     pub fn encode(self, values: [u32; 4]) -> [u32; 4] {
         let mut out = [0; 4];
         match self.layout {
-            Layout::Plain(bits) => {
-                let mut at = 0;
-                for (i, width) in bits.into_iter().map(u32::from).enumerate().filter(|b| b.1 != 0) {
-                    let raw = self.write(values[i], width, i);
-                    put(&mut out, at, width, raw);
-                    at += width;
+            Layout::Plain(_) => {
+                for (i, value) in values.into_iter().enumerate() {
+                    let Some(c) = self.component(i) else { break };
+                    // The fraction that the curve makes of it has 53 bits: it is rounded once.
+                    let bits = match self.is_curved(i) {
+                        true => curved(value, c.width) << (c.at % 32),
+                        false => c.write([S32(value)])[0].0,
+                    };
+                    out[c.word()] |= bits;
                 }
             }
             Layout::SharedExponent => out[0] = shared_exponent(values),
@@ -278,69 +216,19 @@ impl Format {
         out
     }
 
-    fn read(self, raw: u32, width: u32, component: usize) -> u32 {
-        if width == 32 {
-            return raw;
-        }
-        let signed = ((raw << (32 - width)) as i32) >> (32 - width);
-        let top = (1u32 << width) - 1;
-        let float = match self.number {
-            // Both numbers have at most 24 bits, so that one division rounds once.
-            Number::Unorm => raw as f32 / top as f32,
-            Number::Srgb if component == 3 => raw as f32 / top as f32,
-            Number::Srgb => to_linear(raw as f64 / top as f64) as f32,
-            // One bit has no positive number to divide by: it is a sign.
-            Number::Snorm => (signed as f32 / (top >> 1).max(1) as f32).max(-1.0),
-            Number::SnormOgl => (2 * signed + 1) as f32 / top as f32,
-            Number::Uscaled => raw as f32,
-            Number::Sscaled => signed as f32,
-            Number::Uint => return raw,
-            Number::Sint => return signed as u32,
-            Number::Float if width == 16 => return from_half(raw),
-            Number::Float => return small_float(raw, width),
-        };
-        float.to_bits()
-    }
-
-    fn write(self, value: u32, width: u32, component: usize) -> u32 {
-        if width == 32 {
-            return value;
-        }
-        let top = (1u32 << width) - 1;
-        let half = top >> 1;
-        let x = f32::from_bits(value);
-        // 24 bits times at most 24 bits are exact in f64. `as` makes zero of NaN and saturates.
-        let nearest = |x: f64| x.round_ties_even() as i64;
-        let unit = |x: f32| if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) as f64 };
-        let both = |x: f32| if x.is_nan() { 0.0 } else { x.clamp(-1.0, 1.0) as f64 };
-        let raw = match self.number {
-            Number::Unorm => nearest(unit(x) * top as f64),
-            Number::Srgb if component == 3 => nearest(unit(x) * top as f64),
-            Number::Srgb => nearest(from_linear(unit(x)) * top as f64),
-            Number::Snorm => nearest(both(x) * half as f64),
-            Number::SnormOgl => nearest((both(x) * top as f64 - 1.0) / 2.0).max(-(half as i64) - 1),
-            Number::Uscaled => (x as i64).clamp(0, top as i64),
-            Number::Sscaled => (x as i64).clamp(-(half as i64) - 1, half as i64),
-            Number::Uint => value.min(top) as i64,
-            Number::Sint => (value as i32 as i64).clamp(-(half as i64) - 1, half as i64),
-            Number::Float if width == 16 => soft::f2h_nearest(value) as i64,
-            Number::Float => to_small_float(value, width) as i64,
-        };
-        raw as u32 & top
+    /// Whether a component is gamma-encoded.
+    fn is_curved(self, component: usize) -> bool {
+        self.number == Number::Srgb && component < 3
     }
 
     /// A component of a register as 16 bits: halves of floats, the low half of integers.
     pub fn to_d16(self, value: u32) -> u32 {
-        if self.number.is_integer() { value & 0xffff } else { soft::f2h_nearest(value) }
+        self.number.to_d16([S32(value)])[0].0
     }
 
     /// A component of 16 bits as a register has it.
     pub fn from_d16(self, value: u32) -> u32 {
-        match self.number {
-            Number::Uint => value & 0xffff,
-            Number::Sint => value as u16 as i16 as i32 as u32,
-            _ => from_half(value & 0xffff),
-        }
+        self.number.from_d16([S32(value)])[0].0
     }
 }
 
@@ -354,57 +242,50 @@ impl Swizzle {
         Swizzle(std::array::from_fn(|i| (word >> (3 * i) & 7) as u8))
     }
 
-    /// What a load returns of a texel's components; `one` is [`Format::one`]. Reserved selects read as zero.
+    /// What a load's value is: a constant, or a component. `one` is [`Format::one`]. Reserved selects read as zero.
+    #[inline]
+    pub fn value(self, n: usize, one: u32) -> Select {
+        match self.0[n & 3] {
+            1 => Select::Constant(one),
+            s @ 4..=7 => Select::Component(s as usize - 4),
+            _ => Select::Constant(0),
+        }
+    }
+
+    /// What a load returns of a texel's components.
     pub fn load(self, texel: [u32; 4], one: u32) -> [u32; 4] {
-        self.0.map(|s| match s {
-            1 => one,
-            4..=7 => texel[s as usize - 4],
-            _ => 0,
+        std::array::from_fn(|n| match self.value(n, one) {
+            Select::Constant(c) => c,
+            Select::Component(i) => texel[i],
         })
     }
 
-    /// The texel a store of these components makes: a component gets the value whose select names it, the first of
-    /// several, and zero if none does.
+    /// Which value of a store a component gets: that whose select names it, the first of several, or none, which is zero.
+    #[inline]
+    pub fn stored(self, component: usize) -> Option<usize> {
+        self.0.iter().position(|s| *s as usize == component + 4)
+    }
+
+    /// The texel a store of these values makes.
     pub fn store(self, values: [u32; 4]) -> [u32; 4] {
-        std::array::from_fn(|i| self.0.iter().position(|s| *s as usize == i + 4).map_or(0, |n| values[n]))
+        std::array::from_fn(|i| self.stored(i).map_or(0, |n| values[n]))
     }
 }
 
-fn field(texel: [u32; 4], at: u32, width: u32) -> u32 {
-    let word = texel[at as usize / 32] >> (at % 32);
-    if width == 32 { word } else { word & ((1 << width) - 1) }
+/// What a destination select asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Select {
+    /// Always this.
+    Constant(u32),
+    /// A component of the texel.
+    Component(usize),
 }
 
-fn put(texel: &mut [u32; 4], at: u32, width: u32, value: u32) {
-    let mask = if width == 32 { !0 } else { (1u32 << width) - 1 };
-    texel[at as usize / 32] |= (value & mask) << (at % 32);
-}
-
-/// A half as f32; NaNs become quiet ones.
-fn from_half(raw: u32) -> u32 {
-    soft::convert(F16, F32, raw as u64, Round::Nearest) as u32
-}
-
-/// An unsigned float with five bits of exponent as f32.
-fn small_float(raw: u32, width: u32) -> u32 {
-    // It is a half without sign whose last fraction bits are zero.
-    from_half(raw << (15 - width))
-}
-
-/// An f32 as an unsigned float, toward zero: negative numbers become zero, those too large the largest.
-fn to_small_float(value: u32, width: u32) -> u32 {
-    let drop = 15 - width;
-    if F32.is_nan(value as u64) {
-        return 0x7fff >> drop;
-    }
-    if value >> 31 != 0 {
-        return 0;
-    }
-    if value as u64 == F32.infinity() {
-        return (F16.infinity() >> drop) as u32;
-    }
-    let half = soft::pack(F16, soft::unpack(F32, value as u64), Round::Zero) as u32;
-    half >> drop
+/// A linear number gamma-encoded in so many bits, to nearest even; NaN becomes zero.
+fn curved(value: u32, width: u8) -> u32 {
+    let x = f32::from_bits(value);
+    let x = if x.is_nan() { 0.0 } else { x.clamp(0.0, 1.0) as f64 };
+    (from_linear(x) * ((1u32 << width) - 1) as f64).round_ties_even() as u32
 }
 
 /// Three numbers with a common exponent: that of the largest, nine bits each, to nearest (EXT_texture_shared_exponent).

@@ -11,8 +11,8 @@
 //!
 //! An engine gives its registers and its memory to the other instructions as a [`state::State`] and a [`bus::Bus`], and
 //! [`execute`] does them. What they are to do is in [`control`], [`lanemove`], [`smem`], [`share`], [`memory`], [`mimg`] and
-//! [`interp`]. Where data moves, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`] and
-//! [`blocks`] convert them, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`gws`] is
+//! [`interp`]. Where data moves, [`address`] and [`buffer`] say, over words of any kind; [`image`] and [`tiling`] find texels, [`mod@format`],
+//! [`component`] and [`blocks`] convert them, [`element`] is what buffers make of that, [`mimg`] and [`sampler`] are the image instructions and what sampling does. [`gws`] is
 //! global wave sync, [`ordered`] whose turn it is to count; [`trap`] and [`hwreg`] what a wave knows about itself.
 #![forbid(unsafe_code)]
 
@@ -23,10 +23,12 @@ pub mod blocks;
 pub mod buffer;
 pub mod bus;
 pub mod compare;
+pub mod component;
 mod confine;
 pub mod control;
 pub mod cvt;
 pub mod div;
+pub mod element;
 pub mod exact;
 pub mod excp;
 pub mod execute;

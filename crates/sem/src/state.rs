@@ -150,6 +150,11 @@ pub trait State {
         self.set_sgpr(code, value as u32);
         self.set_sgpr(code + 1, (value >> 32) as u32);
     }
+    /// Sets consecutive scalar registers.
+    #[inline]
+    fn set_sgprs(&mut self, code: u32, values: &[u32]) {
+        (code..).zip(values).for_each(|(code, value)| self.set_sgpr(code, *value));
+    }
     /// Sets a scalar destination of 32 or 64 bits.
     #[inline]
     fn set_scalar(&mut self, code: u8, bits: u8, value: u64) {

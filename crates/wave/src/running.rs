@@ -47,6 +47,14 @@ impl State for Running<'_> {
         self.wave.set_sgpr(code, value);
     }
     #[inline]
+    fn set_sgprs(&mut self, code: u32, values: &[u32]) {
+        let code = code as usize;
+        match self.wave.sgprs.get_mut(code..code + values.len()) {
+            Some(registers) => registers.copy_from_slice(values),
+            None => (code as u32..).zip(values).for_each(|(code, value)| self.wave.set_sgpr(code, *value)),
+        }
+    }
+    #[inline]
     fn vgpr(&self, register: u16, lane: u32) -> u32 {
         self.wave.vgprs[register as usize].0[lane as usize]
     }
@@ -322,6 +330,22 @@ impl Bus for Running<'_> {
         });
         self.tell(at, bytes, Kind::Read, result.err());
         result
+    }
+
+    #[inline]
+    fn read_dwords(&mut self, at: At, to: &mut [u32]) -> bool {
+        if self.wave.told.looking || self.wave.caches.is_some() {
+            return false;
+        }
+        let Ok(p) = self.pointer(at, 4 * to.len() as u32, false) else { return false };
+        if p.addr() & 3 != 0 {
+            return false;
+        }
+        for (i, value) in to.iter_mut().enumerate() {
+            // SAFETY: checked.
+            *value = unsafe { guest::read(p.add(4 * i), 4) };
+        }
+        true
     }
 
     #[inline]

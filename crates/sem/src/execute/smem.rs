@@ -48,6 +48,17 @@ pub fn execute<B: Bus>(what: ScalarMemory, inst: &Inst, state: &mut B) -> Result
         ScalarMemory::Load { dwords } | ScalarMemory::Store { dwords } => {
             let store = matches!(what, ScalarMemory::Store { .. });
             let Some((base, limit, offset)) = range(state) else { return Ok(()) };
+            // Mostly all of them are there, and behind each other, for no part of their address has low bits.
+            let last = offset.checked_add(4 * (dwords as u64 - 1));
+            if !store && last.is_some_and(|last| inside(last, limit)) {
+                let mut values = [0; 16];
+                if let Some(values) = values.get_mut(..dwords as usize)
+                    && state.read_dwords(At::wave(Space::Scalar, at(base, offset)), values)
+                {
+                    state.set_sgprs(data, values);
+                    return Ok(());
+                }
+            }
             for i in 0..dwords as u32 {
                 let offset = offset.wrapping_add(4 * i as u64);
                 let address = at(base, offset);

@@ -7,6 +7,7 @@ use crate::address::{self, Addressing, BufferFields};
 use crate::atomic::{Rmw, Unit};
 use crate::buffer::{self, Buffer};
 use crate::bus::{At, Bus, Fault, FaultKind, Faults, Kind, Space};
+use crate::element::{Element, Parts};
 use crate::format::Format;
 use crate::inst::Inst;
 use crate::memory::{Access, Components, Formatted};
@@ -333,7 +334,7 @@ impl<B: Bus> Lane<'_, B> {
 pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<(), Fault> {
     let exec = state.exec();
     let Some(resource) = resource(inst, true, state) else { return Ok(()) };
-    let format = element_format(inst, &resource, state).filter(|_| !resource.buffer.unbound.0);
+    let element = element(what, inst, &resource);
     let mut faults = Faults::default();
     for lane in lanes(exec) {
         let place = place(inst, Some(&resource), lane, state);
@@ -341,8 +342,8 @@ pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<()
         faults.note(
             lane,
             match what.store {
-                true => one.store_element(inst, what, format, &resource),
-                false => one.load_element(inst, what, format, &resource),
+                true => one.store_element(inst, &element),
+                false => one.load_element(inst, &element),
             },
         );
     }
@@ -351,130 +352,86 @@ pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<()
     Ok(())
 }
 
-/// The format of elements: the instruction's own or the resource's.
-fn element_format(inst: &Inst, resource: &Resource, state: &impl State) -> Option<Format> {
-    if inst.row.enc != Enc::Mtbuf {
-        return resource.buffer.format();
+/// What an instruction makes of elements of a buffer. The format is the instruction's own or the resource's.
+pub fn element(what: Formatted, inst: &Inst, resource: &Resource) -> Element {
+    let buffer = &resource.buffer;
+    let typed = inst.row.enc == Enc::Mtbuf;
+    let format = match typed {
+        true => {
+            let (dfmt, nfmt) = (bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits));
+            buffer.format_of(dfmt, nfmt)
+        }
+        false => buffer.format(),
+    };
+    let count = what.count as usize;
+    let parts = match what.components {
+        Components::Words => Parts::Words,
+        Components::HighHalf => Parts::HighHalf { keep: !inst.sramecc },
+        // The table gave them as many registers as they need.
+        Components::Halves if count == 1 || ((inst.dst_dwords - inst.status as u8) as usize) < count => {
+            Parts::Pairs
+        }
+        Components::Halves => Parts::Halves,
+    };
+    Element {
+        format: format.filter(|_| !buffer.unbound.0),
+        select: (!typed).then(|| buffer.select()),
+        unsigned_alpha: inst.unsigned_alpha,
+        count,
+        parts,
     }
-    let (dfmt, nfmt) = (bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits));
-    Format::of_buffer(dfmt, nfmt, state.level())
-}
-
-/// The components of an element as a buffer's load has them.
-fn decode(format: Format, texel: [u32; 4], inst: &Inst) -> [u32; 4] {
-    if inst.unsigned_alpha { format.decode_unsigned_alpha(texel) } else { format.decode(texel) }
-}
-
-/// Whether 16-bit components share registers: the table gave them as many as they need.
-fn packs(inst: &Inst, count: usize) -> bool {
-    count == 1 || ((inst.dst_dwords - inst.status as u8) as usize) < count
 }
 
 impl<B: Bus> Lane<'_, B> {
     /// The words of an element; none if not all of it is there: format instructions are range-checked as a whole (manual
     /// 9.1.5.1).
-    fn element(&mut self, format: Format) -> Result<Option<[u32; 4]>, LaneFault> {
+    fn element(&mut self, format: Format) -> Result<Option<[[S32; 1]; 4]>, LaneFault> {
         if self.beyond(0, format.bytes()) {
             return Ok(None);
         }
-        let mut texel = [0; 4];
+        let mut words = [[S32(0)]; 4];
         let bytes = format.bytes();
-        for (i, word) in texel.iter_mut().enumerate().take(bytes.div_ceil(4) as usize) {
-            *word = self.read(4 * i as u32, (bytes - 4 * i as u8).min(4))?;
+        for (i, word) in words.iter_mut().enumerate().take(bytes.div_ceil(4) as usize) {
+            *word = [S32(self.read(4 * i as u32, (bytes - 4 * i as u8).min(4))?)];
         }
-        Ok(Some(texel))
+        Ok(Some(words))
     }
 
-    fn load_element(
-        &mut self,
-        inst: &Inst,
-        what: Formatted,
-        format: Option<Format>,
-        resource: &Resource,
-    ) -> Result<(), LaneFault> {
-        let typed = inst.row.enc == Enc::Mtbuf;
-        let select = resource.buffer.select();
-        let values = match format {
-            None => [0; 4],
-            Some(f) => match self.element(f)? {
-                // The instruction's own format has no selects: X000, XY00 … (manual 9.1.4).
-                Some(texel) if typed => decode(f, texel, inst),
-                // The resource's selects work on a texel whose missing fourth component is one (manual 9.4.1).
-                Some(texel) => {
-                    let mut components = decode(f, texel, inst);
-                    if f.components() < 4 {
-                        components[3] = f.one();
-                    }
-                    select.load(components, f.one())
-                }
-                None if typed => [0; 4],
-                // Nothing but a select of one is one.
-                None => select.load([0; 4], f.one()),
-            },
+    fn load_element(&mut self, inst: &Inst, element: &Element) -> Result<(), LaneFault> {
+        let words = match element.format {
+            Some(format) => self.element(format)?,
+            None => None,
         };
+        let (dst, lane) = (inst.dst, self.lane);
         if inst.uses_lds() {
+            let mut values = [[S32(0)]; 4];
+            element.words().load(words.as_ref(), &mut values);
             return match self.lds_slot(inst) {
-                Some(slot) => self.state.write(slot, 4, values[0]).map_err(|kind| (kind, slot.address)),
+                Some(slot) => self.state.write(slot, 4, values[0][0].0).map_err(|kind| (kind, slot.address)),
                 None => Ok(()),
             };
         }
-        let (count, dst, lane) = (what.count as usize, inst.dst, self.lane);
-        // What has no format loads zeros.
-        let half = |i: usize| format.map_or(0, |f| f.to_d16(values[i]));
-        match what.components {
-            Components::Words => {
-                for (i, value) in (0..).zip(values.into_iter().take(count)) {
-                    self.state.set_vgpr(dst + i, lane, value);
-                }
-            }
-            Components::HighHalf => {
-                let low = if inst.sramecc { 0 } else { self.state.vgpr(dst, lane) & 0xffff };
-                self.state.set_vgpr(dst, lane, low | half(0) << 16);
-            }
-            Components::Halves if packs(inst, count) => {
-                for i in (0..count).step_by(2) {
-                    let high = if i + 1 < count { half(i + 1) } else { 0 };
-                    self.state.set_vgpr(dst + i as u16 / 2, lane, half(i) | high << 16);
-                }
-            }
-            Components::Halves => {
-                for i in 0..count {
-                    self.state.set_vgpr(dst + i as u16, lane, half(i));
-                }
-            }
+        let mut registers = [[S32(self.state.vgpr(dst, lane))]; 4];
+        element.load(words.as_ref(), &mut registers);
+        for (i, [value]) in (0..).zip(registers).take(element.registers()) {
+            self.state.set_vgpr(dst + i, lane, value.0);
         }
         Ok(())
     }
 
-    fn store_element(
-        &mut self,
-        inst: &Inst,
-        what: Formatted,
-        format: Option<Format>,
-        resource: &Resource,
-    ) -> Result<(), LaneFault> {
-        let Some(f) = format else { return Ok(()) };
-        if self.beyond(0, f.bytes()) {
+    fn store_element(&mut self, inst: &Inst, element: &Element) -> Result<(), LaneFault> {
+        let Some(format) = element.format else { return Ok(()) };
+        let bytes = format.bytes();
+        if self.beyond(0, bytes) {
             return Ok(());
         }
-        let count = what.count as usize;
-        let packs = packs(inst, count);
-        let word = |i: usize| self.state.lane(inst.src[1], i as u16, self.lane);
-        let mut values = [0; 4];
-        for (i, value) in values.iter_mut().enumerate().take(count) {
-            *value = match what.components {
-                Components::Words => word(i),
-                Components::HighHalf => f.from_d16(word(0) >> 16),
-                Components::Halves if packs => f.from_d16(word(i / 2) >> (16 * (i % 2))),
-                Components::Halves => f.from_d16(word(i)),
-            };
+        let mut registers = [[S32(0)]; 4];
+        for (i, value) in (0..).zip(&mut registers).take(element.registers()) {
+            *value = [S32(self.state.lane(inst.src[1], i, self.lane))];
         }
-        if inst.row.enc == Enc::Mubuf {
-            values = resource.buffer.select().store(values);
-        }
-        let bytes = f.bytes();
-        for (i, word) in f.encode(values).into_iter().enumerate().take(bytes.div_ceil(4) as usize) {
-            self.write(4 * i as u32, (bytes - 4 * i as u8).min(4), word)?;
+        let words = element.store(&registers);
+        for (i, [word]) in words.into_iter().enumerate().take(bytes.div_ceil(4) as usize) {
+            self.write(4 * i as u32, (bytes - 4 * i as u8).min(4), word.0)?;
         }
         Ok(())
     }

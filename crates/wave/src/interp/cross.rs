@@ -1,6 +1,8 @@
-//! Lanes that read others through the data share's crossbar: DS_BPERMUTE, and DS_SWIZZLE's two basic modes.
+//! Lanes that read or write others through the data share's crossbar: DS_BPERMUTE, DS_PERMUTE, and DS_SWIZZLE's two basic
+//! modes.
 
 use super::Exec;
+use super::quick::each;
 use crate::program::{Inst, Src};
 use crate::simd::{Bits, V16, lane_numbers};
 use crate::state::Vgpr;
@@ -45,6 +47,38 @@ pub(crate) unsafe fn pull<V: V16>(from: Whence, data: *const u32, to: *mut u32, 
     }
 }
 
+/// Each active lane's datum goes to the lane that its address names, the last one's where several do; active lanes that none
+/// names get zero.
+///
+/// # Safety
+/// Registers must be there, aligned.
+#[inline(always)]
+pub(crate) unsafe fn push<V: V16>(
+    addresses: *const u32,
+    offset: u32,
+    data: *const u32,
+    to: *mut u32,
+    exec: u64,
+) {
+    let (mut names, mut table) = (Vgpr([0; 64]), Vgpr([0; 64]));
+    // SAFETY: the caller's registers, and two more.
+    unsafe {
+        for c in 0..4 {
+            let name = (V::load(addresses.add(16 * c)) + w(offset)).shr(w(2)) & w(63);
+            name.store(names.0.as_mut_ptr().add(16 * c));
+        }
+        let table = table.0.as_mut_ptr();
+        each(exec, |lane| {
+            let name = names.0[lane] as usize & 63;
+            table.add(name).write(data.add(lane).read());
+        });
+        for c in 0..4 {
+            let active = Bits((exec >> (16 * c)) as u16);
+            V::load(table.add(16 * c)).store_active(active, to.add(16 * c));
+        }
+    }
+}
+
 impl Exec<'_> {
     /// A data-share instruction that only moves data between lanes. False: not done.
     pub(super) fn quick_cross(&mut self, inst: &Inst, share: Share, offset: u32, exec: u64) -> bool {
@@ -53,7 +87,17 @@ impl Exec<'_> {
             Src::Vgpr(r) => file.wrapping_add(64 * r as usize),
             _ => std::ptr::null_mut(),
         };
+        let to = file.wrapping_add(64 * inst.dst as usize);
         let (from, data) = match share {
+            Share::Permute => {
+                let (addresses, data) = (register(inst.src[0]), register(inst.src[1]));
+                if addresses.is_null() || data.is_null() {
+                    return false;
+                }
+                // SAFETY: registers are inside the file (decoding saw to it).
+                unsafe { (self.kernels.push)(addresses, offset, data, to, exec) };
+                return true;
+            }
             Share::BackwardPermute => {
                 (Whence::Addresses(register(inst.src[0]), offset), register(inst.src[1]))
             }
@@ -68,7 +112,6 @@ impl Exec<'_> {
         if data.is_null() || matches!(from, Whence::Addresses(p, _) if p.is_null()) {
             return false;
         }
-        let to = file.wrapping_add(64 * inst.dst as usize);
         // SAFETY: registers are inside the file (decoding saw to it).
         unsafe { (self.kernels.pull)(from, data, to, exec) };
         true

@@ -6,6 +6,7 @@
 //! of `strip` sends everything there.
 
 use super::cross::{self, Whence};
+use super::elements;
 use super::groups::{self, Registers};
 use super::matrix::{Factors, Factors64, Product, Sums, Words, multiply_32, multiply_64};
 use super::places::{Places, Request, places};
@@ -18,6 +19,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
+use wavemill_sem::element::Element;
 use wavemill_sem::lanes::Long;
 use wavemill_sem::memory::Extend;
 use wavemill_sem::modify::Change;
@@ -468,6 +470,12 @@ pub(crate) struct Kernels {
     pub update: unsafe fn(&Batch<'_>),
     /// Data of other lanes ([`cross::pull`]).
     pub pull: unsafe fn(Whence, *const u32, *mut u32, u64),
+    /// Data to other lanes ([`cross::push`]).
+    pub push: unsafe fn(*const u32, u32, *const u32, *mut u32, u64),
+    /// Elements of buffers to registers ([`elements::decode`]).
+    pub decode: unsafe fn(&Element, *const u32, *mut u32, u64),
+    /// The way back ([`elements::encode`]).
+    pub encode: unsafe fn(&Element, *const u32, *mut u32),
     /// One number to all active lanes ([`groups::spread`]).
     pub spread: unsafe fn(*const u8, &Registers, u8, Extend, u64),
     /// Multiplies and adds matrices ([`multiply_32`]).
@@ -600,6 +608,18 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { cross::pull::<$v>(from, data, to, exec) }
                 }
+                pub unsafe fn push(addresses: *const u32, offset: u32, data: *const u32, to: *mut u32, exec: u64) {
+                    // SAFETY: the caller's promise.
+                    unsafe { cross::push::<$v>(addresses, offset, data, to, exec) }
+                }
+                pub unsafe fn decode(element: &Element, words: *const u32, to: *mut u32, exec: u64) {
+                    // SAFETY: the caller's promise.
+                    unsafe { elements::decode::<$v>(element, words, to, exec) }
+                }
+                pub unsafe fn encode(element: &Element, from: *const u32, words: *mut u32) {
+                    // SAFETY: the caller's promise.
+                    unsafe { elements::encode::<$v>(element, from, words) }
+                }
                 pub unsafe fn spread(p: *const u8, to: &Registers, bytes: u8, extend: Extend, exec: u64) {
                     // SAFETY: the caller's promise.
                     unsafe { groups::spread::<$v>(p, to, bytes, extend, exec) }
@@ -623,6 +643,9 @@ macro_rules! backend {
             store: $module::store,
             update: $module::together,
             pull: $module::pull,
+            push: $module::push,
+            decode: $module::decode,
+            encode: $module::encode,
             spread: $module::spread,
             mfma_32: $module::mfma_32,
             mfma_64: $module::mfma_64,

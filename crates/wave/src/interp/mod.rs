@@ -1,11 +1,12 @@
 //! The interpreter: decodes blocks once, then executes them instruction by instruction.
 //!
 //! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
-//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`cross`] permutes, [`matrix`] MFMA. Everything else is executed by
+//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`elements`] those that convert, [`cross`] permutes, [`matrix`] MFMA. Everything else is executed by
 //! `sem` on the wave's registers and memory ([`Running`]).
 
 pub mod cache;
 mod cross;
+mod elements;
 mod groups;
 pub(crate) mod kernels;
 mod matrix;
@@ -34,7 +35,7 @@ use std::sync::atomic::{Ordering, compiler_fence, fence};
 use wavemill_isa::{Decoder, Target};
 use wavemill_sem::control::Control;
 use wavemill_sem::execute::control::{self, Flow};
-use wavemill_sem::memory::Access;
+use wavemill_sem::memory::{Access, Formatted};
 use wavemill_sem::smem::ScalarMemory;
 use wavemill_sem::state::State;
 use wavemill_sem::{Mode, bus, execute};
@@ -320,6 +321,7 @@ impl Exec<'_> {
                 return None;
             }
             Run::Memory(access) if self.memory_quickly(inst, access) => return None,
+            Run::Formatted(what) if self.formatted_quickly(inst, what) => return None,
             Run::Share(share) if self.share_quickly(inst, share) => return None,
             Run::Control(control) => {
                 self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
@@ -394,6 +396,21 @@ impl Exec<'_> {
             return false;
         }
         self.run.wave.stored |= matches!(access, Access::Store { .. });
+        true
+    }
+
+    /// The same of elements of buffers that are converted.
+    #[inline(never)]
+    fn formatted_quickly(&mut self, inst: &Inst, what: Formatted) -> bool {
+        let exec = self.run.wave.exec();
+        if !self.may_be_quick(exec) {
+            return false;
+        }
+        self.accesses(inst);
+        if !self.quick_elements(inst, what, exec) {
+            return false;
+        }
+        self.run.wave.stored |= what.store;
         true
     }
 

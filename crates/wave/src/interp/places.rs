@@ -18,6 +18,8 @@ pub(crate) enum Rule {
         scalar: u32,
         /// The instruction has an index.
         indexed: bool,
+        /// It uses the data format.
+        converts: bool,
     },
     /// The wave's private memory.
     Scratch {
@@ -75,8 +77,8 @@ pub(crate) unsafe fn places<V: V16>(r: &Request, out: &mut MaybeUninit<Places>) 
         let lane = lane_numbers::<V>(c);
         let offset = word(r.offset, c) + V::splat(r.constant);
         let (address, inside) = match r.rule {
-            Rule::Buffer { words, scalar, indexed } => {
-                let buffer = Buffer::<V>::new(words.map(V::splat), r.level, false);
+            Rule::Buffer { words, scalar, indexed, converts } => {
+                let buffer = Buffer::<V>::new(words.map(V::splat), r.level, converts);
                 let (index, scalar) = (word(r.index, c), V::splat(scalar));
                 let first = BufferOperands { index, offset: offset.zext() + before, scalar, indexed, lane };
                 let last = first.plus(bytes.saturating_sub(4));

@@ -33,23 +33,23 @@ pub(crate) struct Span {
 
 impl Span {
     /// The least offset, both halves.
-    fn first(&self) -> S64 {
+    pub fn first(&self) -> S64 {
         S64(self.least as u64 | (self.high as u64) << 32)
     }
 }
 
 /// Offsets of an instruction that has none.
-static NOWHERE: [u32; 64] = [0; 64];
+pub(super) static NOWHERE: [u32; 64] = [0; 64];
 
 /// An access of every active lane at `base` plus its offset.
 #[derive(Clone, Copy)]
-struct Move {
-    base: *mut u8,
+pub(super) struct Move {
+    pub base: *mut u8,
     /// May be a register, of those that the access does not write.
-    offsets: *const [u32; 64],
-    exec: u64,
+    pub offsets: *const [u32; 64],
+    pub exec: u64,
     /// All lanes are active, and each offset is as many bytes above the one before as a lane accesses.
-    adjacent: bool,
+    pub adjacent: bool,
 }
 
 /// Whether no two of the spans overlap.
@@ -61,7 +61,7 @@ fn disjoint(spans: &[(*mut u8, Span)], bytes: u8) -> bool {
 
 /// Calls a function for each active lane.
 #[inline(always)]
-fn each(exec: u64, mut f: impl FnMut(usize)) {
+pub(super) fn each(exec: u64, mut f: impl FnMut(usize)) {
     if exec == !0 {
         (0..64).for_each(f);
         return;
@@ -89,7 +89,7 @@ impl Move {
     /// Every active lane's bytes must be readable, and `file` point to as many registers as they fill, none of which has
     /// the offsets.
     #[inline]
-    unsafe fn load(self, file: *mut [u32; 64], bytes: u8, extend: Extend) {
+    pub unsafe fn load(self, file: *mut [u32; 64], bytes: u8, extend: Extend) {
         // SAFETY: the caller's promise.
         unsafe {
             let put = |register: usize, lane: usize, value: u32| {
@@ -137,7 +137,7 @@ impl Move {
     /// # Safety
     /// Every active lane's bytes must be writable, and `file` point to as many registers as they come from.
     #[inline]
-    unsafe fn store(self, file: *const [u32; 64], bytes: u8, high: bool) {
+    pub unsafe fn store(self, file: *const [u32; 64], bytes: u8, high: bool) {
         // SAFETY: the caller's promise.
         unsafe {
             let get = |register: usize, lane: usize| (&raw const (*file.add(register))[lane]).read();
@@ -181,7 +181,8 @@ impl Exec<'_> {
         match inst.addressing {
             Addressing::Scratch { .. } => return self.quick_places(inst, access, exec),
             Addressing::Buffer(fields) if !fields.addr64 => {
-                return match self.linear(inst, &fields, access.bytes(), exec) {
+                let resource = Resource::of(&fields, false, &mut self.run);
+                return match self.linear(inst, &fields, &resource, access.bytes(), exec) {
                     Some((register, span, first)) => {
                         self.quick_span(inst, access, exec, (register, span, first))
                     }
@@ -224,14 +225,14 @@ impl Exec<'_> {
     /// The offsets of an instruction on a buffer that is a piece of memory: the register that has them, if there is one, where
     /// they lie, and the lowest address. None if the buffer is more than that, or some of it is out of range.
     #[inline]
-    fn linear(
+    pub(super) fn linear(
         &mut self,
         inst: &Inst,
         fields: &BufferFields,
+        Resource { buffer, scalar, .. }: &Resource,
         bytes: u8,
         exec: u64,
     ) -> Option<(Option<u16>, Span, u64)> {
-        let Resource { buffer, scalar, .. } = Resource::of(fields, false, &mut self.run);
         if fields.idxen || buffer.swizzle.0 || buffer.add_tid.0 || self.run.wave.told.looking {
             return None;
         }
@@ -244,7 +245,7 @@ impl Exec<'_> {
         let place = |offset: u32| BufferOperands {
             index: S32(0),
             offset: S64(offset as u64),
-            scalar: S32(scalar),
+            scalar: S32(*scalar),
             indexed: false,
             lane: S32(0),
         };
@@ -321,7 +322,8 @@ impl Exec<'_> {
             Addressing::Buffer(fields) => {
                 let resource = Resource::of(&fields, false, &mut self.run);
                 let words = std::array::from_fn(|i| self.run.wave.sgpr(fields.resource as u32 + i as u32));
-                let rule = Rule::Buffer { words, scalar: resource.scalar, indexed: fields.idxen };
+                let (scalar, indexed) = (resource.scalar, fields.idxen);
+                let rule = Rule::Buffer { words, scalar, indexed, converts: false };
                 let index = if fields.idxen { register(0) } else { none };
                 let offset = if fields.offen { register(fields.idxen as u16) } else { none };
                 (rule, index, offset, fields.offset as u32)
@@ -668,7 +670,7 @@ impl Exec<'_> {
 
     /// Where the active lanes' offsets, or addresses of two registers, lie; none if upper halves differ.
     #[inline(always)]
-    fn span(&self, register: u16, wide: bool, exec: u64, step: u8) -> Option<Span> {
+    pub(super) fn span(&self, register: u16, wide: bool, exec: u64, step: u8) -> Option<Span> {
         let low = self.run.wave.vgprs.as_ptr().wrapping_add(register as usize).cast::<u32>();
         let high = if wide { low.wrapping_add(64) } else { std::ptr::null() };
         // SAFETY: registers of the file (decoding saw to it).

@@ -7,6 +7,7 @@ mod caches;
 mod chaos;
 mod corners;
 mod crosslane;
+mod elements;
 mod files;
 mod float_atomics;
 mod floats;

@@ -1,0 +1,151 @@
+//! Elements of buffers: what instructions that convert make of an element's dwords, and the way back. Written over
+//! [`Word`], several of them at a time, for one lane or many; where elements are, and whether they are there, others know.
+
+use crate::component::Component;
+use crate::format::{Format, Select, Swizzle};
+use crate::lanes::{Word, w};
+
+/// How components stand in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Parts {
+    /// A register each.
+    Words,
+    /// 16 bits each, a register each.
+    Halves,
+    /// 16 bits each, two to a register.
+    Pairs,
+    /// 16 bits in the upper half of the register, whose lower half may stay.
+    HighHalf {
+        /// It does; else it becomes zero.
+        keep: bool,
+    },
+}
+
+/// What an instruction moves between registers and an element.
+#[derive(Clone, Copy, Debug)]
+pub struct Element {
+    /// The element's format. What has none loads zeros, and stores nothing.
+    pub format: Option<Format>,
+    /// The resource's selects. The instruction's own format has none: X000, XY00 … (manual 9.1.4).
+    pub select: Option<Swizzle>,
+    /// Two bits of alpha, 2_10_10_10's fourth component, are an unsigned number in signed formats, too.
+    pub unsigned_alpha: bool,
+    /// Components that are moved.
+    pub count: usize,
+    /// How they stand in registers.
+    pub parts: Parts,
+}
+
+/// What a loaded value is made of.
+enum Source {
+    Constant(u32),
+    Component(Component),
+}
+
+impl Element {
+    /// Registers that have the components.
+    pub const fn registers(&self) -> usize {
+        match self.parts {
+            Parts::Words | Parts::Halves => self.count,
+            Parts::Pairs => self.count.div_ceil(2),
+            Parts::HighHalf { .. } => 1,
+        }
+    }
+
+    /// The same with the first component as a whole register.
+    #[must_use]
+    pub const fn words(self) -> Element {
+        Element { count: 1, parts: Parts::Words, ..self }
+    }
+
+    /// What a value comes from. Out of range, nothing but a select of one is one.
+    #[inline]
+    fn source(&self, n: usize, inside: bool) -> Source {
+        let Some(format) = self.format else { return Source::Constant(0) };
+        let i = match self.select.map(|s| s.value(n, format.one())) {
+            None => n,
+            Some(Select::Constant(c)) => return Source::Constant(c),
+            Some(Select::Component(i)) => i,
+        };
+        match format.component(i) {
+            _ if !inside => Source::Constant(0),
+            Some(c) if self.unsigned_alpha && c.width == 2 && i == 3 => {
+                Source::Component(Component { number: c.number.unsigned(), ..c })
+            }
+            Some(c) => Source::Component(c),
+            // The resource's selects work on a texel whose missing fourth component is one (manual 9.4.1).
+            None if i == 3 && self.select.is_some() => Source::Constant(format.one()),
+            None => Source::Constant(0),
+        }
+    }
+
+    /// What registers hold after a load of these words, or of an element that is out of range. The first one's lower half may be
+    /// needed as it was.
+    #[inline(always)]
+    pub fn load<W: Word, const N: usize>(&self, words: Option<&[[W; N]; 4]>, registers: &mut [[W; N]; 4]) {
+        let low = registers[0];
+        for n in 0..self.count {
+            let values = match (self.source(n, words.is_some()), words) {
+                (Source::Component(c), Some(words)) => c.read(words[c.word() & 3]),
+                (Source::Constant(c), _) => [w(c); N],
+                (Source::Component(_), None) => [w(0); N],
+            };
+            if self.parts == Parts::Words {
+                registers[n & 3] = values;
+                continue;
+            }
+            // What has no format is zero, whatever number it would be.
+            let halves = match self.format {
+                Some(format) => format.number.to_d16(values),
+                None => values,
+            };
+            match self.parts {
+                Parts::Words | Parts::Halves => registers[n & 3] = halves,
+                Parts::Pairs if n % 2 == 0 => registers[(n / 2) & 3] = halves,
+                Parts::Pairs => {
+                    let pair = &mut registers[(n / 2) & 3];
+                    for i in 0..N {
+                        pair[i] = pair[i] | halves[i].shl(w(16));
+                    }
+                }
+                Parts::HighHalf { keep } => {
+                    let mask = w::<W>(if keep { 0xffff } else { 0 });
+                    for i in 0..N {
+                        registers[0][i] = low[i] & mask | halves[i].shl(w(16));
+                    }
+                }
+            }
+        }
+    }
+
+    /// The words that a store of registers makes.
+    #[inline(always)]
+    pub fn store<W: Word, const N: usize>(&self, registers: &[[W; N]; 4]) -> [[W; N]; 4] {
+        let mut words = [[w(0); N]; 4];
+        let Some(format) = self.format else { return words };
+        for i in 0..4 {
+            let Some(c) = format.component(i) else { break };
+            let mut values = [w(0); N];
+            if let Some(n) = self.select.map_or(Some(i), |s| s.stored(i)).filter(|n| *n < self.count) {
+                let (register, shift) = match self.parts {
+                    Parts::Words | Parts::Halves => (n, 0),
+                    Parts::Pairs => (n / 2, 16 * (n as u32 % 2)),
+                    Parts::HighHalf { .. } => (0, 16),
+                };
+                values = registers[register & 3];
+                if self.parts != Parts::Words {
+                    for value in &mut values {
+                        *value = value.shr(w(shift));
+                    }
+                    values = format.number.from_d16(values);
+                }
+            }
+            let bits = c.write(values);
+            let word = &mut words[c.word() & 3];
+            for i in 0..N {
+                word[i] = word[i] | bits[i];
+            }
+        }
+        words
+    }
+}
