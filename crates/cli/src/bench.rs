@@ -31,7 +31,7 @@ pub struct Bench {
     /// The cost of every instruction that a loop of it can run, the slowest first
     #[arg(long)]
     instructions: bool,
-    /// The cost of a dispatch and of waves that only end, and what two host threads do together
+    /// The cost of a dispatch and of waves that only end, what two host threads do together, and how soon a long kernel runs
     #[arg(long, conflicts_with_all = ["instructions", "opencl", "simd", "seconds", "kernels"])]
     launch: bool,
     /// CPU time of OpenCL kernels, and on PoCL where it is installed, in turn

@@ -141,7 +141,6 @@ pub struct Code {
 }
 
 /// Memory of one compilation, for the next.
-#[derive(Default)]
 struct Room {
     insts: Vec<Inst>,
     classes: Vec<Class>,
@@ -150,6 +149,23 @@ struct Room {
     nexts: Vec<[u32; 4]>,
     register: Vec<u8>,
     leaves: Vec<u32>,
+}
+
+/// Values and instructions that there is room for at first: most strips have fewer, and memory that grows is copied.
+pub const USUAL: usize = 256;
+
+impl Default for Room {
+    fn default() -> Room {
+        Room {
+            insts: Vec::with_capacity(USUAL),
+            classes: Vec::with_capacity(USUAL),
+            homes: Vec::with_capacity(USUAL),
+            next_use: Vec::with_capacity(USUAL),
+            nexts: Vec::with_capacity(USUAL),
+            register: Vec::with_capacity(USUAL),
+            leaves: Vec::new(),
+        }
+    }
 }
 
 thread_local! {

@@ -124,7 +124,6 @@ pub enum Alu {
 }
 
 /// Code under construction, with the constants that go behind it.
-#[derive(Default)]
 pub struct Asm {
     /// The code.
     pub code: Vec<u8>,
@@ -134,6 +133,20 @@ pub struct Asm {
     /// Displacements: where, counted from where, and the place among the constants.
     references: Vec<(u32, u32, u32)>,
     known: HashMap<(u64, u8), u32, BuildHasherDefault<Mixer>>,
+}
+
+impl Default for Asm {
+    fn default() -> Asm {
+        // As much as most blocks have: memory that grows is copied.
+        Asm {
+            code: Vec::with_capacity(8 << 10),
+            labels: Vec::with_capacity(128),
+            jumps: Vec::with_capacity(128),
+            pool: Vec::with_capacity(1 << 10),
+            references: Vec::with_capacity(128),
+            known: HashMap::default(),
+        }
+    }
 }
 
 /// Hashes constants: numbers that nobody chooses to collide, as there are few of them.
@@ -294,13 +307,13 @@ impl Asm {
         let broadcast = matches!(rm, Rm::Broadcast(_));
         let bit = broadcast || deco.round.is_some();
         let length = deco.round.unwrap_or(2);
-        self.byte(0x62);
-        self.byte((!reg >> 3 & 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (!reg >> 4 & 1) << 4 | i.map);
-        self.byte(i.w << 7 | (!vvvv & 15) << 3 | 4 | i.pp);
-        self.byte(
+        self.code.extend([
+            0x62,
+            (!reg >> 3 & 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (!reg >> 4 & 1) << 4 | i.map,
+            i.w << 7 | (!vvvv & 15) << 3 | 4 | i.pp,
             (deco.zero as u8) << 7 | length << 5 | (bit as u8) << 4 | (!vvvv >> 4 & 1) << 3 | deco.mask,
-        );
-        self.byte(i.op);
+            i.op,
+        ]);
         let scale = if broadcast { i.elem as i32 } else { 64 };
         self.modrm(reg, rm, scale, deco.imm.is_some() as u32);
         if let Some(imm) = deco.imm {
@@ -382,10 +395,12 @@ impl Asm {
             Rm::Mem(Mem::At(base, _)) | Rm::Broadcast(Mem::At(base, _)) => base as u8 >> 3 & 1,
             _ => 0,
         };
-        self.byte(0xc4);
-        self.byte((!reg >> 3 & 1) << 7 | 0x40 | (b ^ 1) << 5 | map);
-        self.byte(w << 7 | (!vvvv & 15) << 3 | l << 2 | pp);
-        self.byte(op);
+        self.code.extend([
+            0xc4,
+            (!reg >> 3 & 1) << 7 | 0x40 | (b ^ 1) << 5 | map,
+            w << 7 | (!vvvv & 15) << 3 | l << 2 | pp,
+            op,
+        ]);
         self.modrm(reg, rm, 1, imm.is_some() as u32);
         if let Some(imm) = imm {
             self.byte(imm);

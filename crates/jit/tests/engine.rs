@@ -128,6 +128,74 @@ fn a_wave_that_starts_again_is_like_a_new_one() {
     }
 }
 
+/// Code is made for the lanes that a block's first wave has active, and more of it when other waves come; all of it goes with the
+/// block.
+#[test]
+fn waves_with_other_lanes_run_the_same_block() {
+    // Loads that others depend on only where lanes are off, scalar instructions in between, comparisons, EXEC that changes.
+    let text = "
+        v_lshlrev_b32 v1, 2, v0
+        v_mov_b32 v4, v0
+        global_load_dword v2, v1, s[2:3]
+        s_waitcnt vmcnt(0)
+        v_mov_b32 v3, v2
+        s_add_u32 s7, s7, 5
+        v_lshlrev_b32 v3, 2, v4
+        v_cmp_gt_u32 vcc, 40, v0
+        s_and_b64 s[8:9], vcc, exec
+        global_load_dword v5, v3, s[2:3]
+        s_waitcnt vmcnt(0)
+        v_cndmask_b32 v6, v5, v2, vcc
+        v_cmpx_lt_u32 s[10:11], v0, v6
+        v_add_f32 v7, v6, v0
+        v_add_u32 v2, 3, v2
+        global_store_dword v1, v2, s[2:3]
+        s_endpgm
+    ";
+    let code = assemble(text);
+    let lanes = [!0u64, 0x5a5a_0000_ffff_8001, 0, 1 << 63, !0, 0xffff_0000];
+    let seen = |engine: &dyn Engine, lanes: &[u64]| {
+        let mut buffer: Vec<u32> = (0..64).map(|n| n * 3).collect();
+        let memory = Memory::new();
+        // SAFETY: both live as long as the memory, and are looked at only when nothing runs.
+        unsafe {
+            memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own");
+            memory.add(buffer.as_mut_ptr() as u64, 256, true).expect("a range of its own");
+        }
+        let mut all = Vec::new();
+        for &exec in lanes {
+            let mut wave = Wave::new(&target(), Shape { vgprs: 8, agprs: 0 });
+            wave.pc = code.as_ptr() as u64;
+            wave.set_exec(exec);
+            wave.set_sgpr64(2, buffer.as_mut_ptr() as u64);
+            for r in 0..8 {
+                for (lane, v) in wave.vgpr_mut(r).into_iter().flatten().enumerate() {
+                    *v = lane as u32 * if r == 0 { 1 } else { 0x0101_0101 };
+                }
+            }
+            assert_eq!(engine.run(&mut wave, &GroupShared::new(0), &memory, u64::MAX), Event::End);
+            let registers: Vec<_> = (0..8).map(|r| wave.vgpr(r).copied()).collect();
+            // But for the buffer's address.
+            let scalars: Vec<u32> = (4..12).chain([106, 107, 126, 127]).map(|code| wave.sgpr(code)).collect();
+            all.push((registers, scalars, wave.scc, wave.counters.total()));
+        }
+        drop(memory);
+        (all, buffer)
+    };
+    for first in 0..lanes.len() {
+        let order: Vec<u64> = lanes[first..].iter().chain(&lanes[..first]).copied().collect();
+        let want = seen(&Interp::new(target()), &order);
+        for jit in &Jit::all(target()) {
+            let before = jit.code_stats().map(|s| s.bytes);
+            assert!(seen(jit, &order) == want, "{:?}, {first} first", jit.simd());
+            let (compiled, _) = (jit.code_stats().map(|s| s.instructions), seen(jit, &order));
+            assert_eq!(jit.code_stats().map(|s| s.instructions), compiled, "the same code again");
+            jit.invalidate(code.as_ptr() as u64, code.len() as u64);
+            assert_eq!(jit.code_stats().map(|s| s.bytes), before);
+        }
+    }
+}
+
 #[test]
 fn code_is_counted_and_given_back() {
     for jit in &Jit::all(target()) {

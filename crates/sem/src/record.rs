@@ -367,11 +367,17 @@ fn hash(node: &Node) -> usize {
 }
 
 /// A program under construction.
-#[derive(Default)]
 struct Builder {
     program: Program,
     /// But for those in rare parts that are over.
     known: Known,
+}
+
+impl Default for Builder {
+    fn default() -> Builder {
+        // As many as most programs have: memory that grows is copied.
+        Builder { program: Program { nodes: Vec::with_capacity(256) }, known: Known::default() }
+    }
 }
 
 impl Builder {

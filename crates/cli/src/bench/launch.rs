@@ -1,5 +1,5 @@
 //! `wavemill bench --launch`: what it costs to start work: a dispatch of one wave, waves that only end, in work-groups of one
-//! and of four, and how much two host threads get done together.
+//! and of four, and how much two host threads get done together; and how soon a long kernel runs that nobody has seen before.
 
 use super::{cpu_time, wall_time};
 use crate::json::{Json, Scalar};
@@ -65,20 +65,87 @@ struct Bench {
     object: std::sync::Arc<wavemill_device::Loaded>,
 }
 
+fn target() -> Result<Target, String> {
+    Target::named("gfx90a").ok_or_else(|| "gfx90a is missing".to_owned())
+}
+
+fn device(kind: EngineKind, threads: usize) -> Result<Device, String> {
+    Ok(Device::new(target()?, &Options { threads, engine: kind, ..Options::default() }))
+}
+
+/// A code object.
+fn assembled(source: &str) -> Result<Vec<u8>, String> {
+    let mut options = wavemill_asm::Options::new(target()?);
+    options.triple = "amdgcn-amd-amdhsa".into();
+    options.os = wavemill_asm::Os::AmdHsa;
+    options.output = wavemill_asm::OutputType::Obj;
+    let output = wavemill_asm::assemble(&options, "launch", source.into());
+    if output.failed() {
+        return Err(String::from_utf8_lossy(&output.render_diagnostics()).into_owned());
+    }
+    wavemill_asm::elf::write(&output).map_err(|e| e.to_string())
+}
+
+/// Instructions of the long kernel.
+const LONG: usize = 5000;
+
+/// A kernel without branches: arithmetic and comparisons, on registers that differ from line to line.
+fn long() -> String {
+    let line = |i: usize| {
+        let (a, b, c) = (1 + i % 23, 1 + i * 7 % 23, 1 + i * 11 % 23);
+        match i % 8 {
+            0 => format!("v_fma_f32 v{a}, v{b}, v{c}, v{a}"),
+            1 => format!("v_add_u32 v{a}, v{b}, v{c}"),
+            2 => format!("v_mul_f32 v{a}, v{b}, v{c}"),
+            3 => format!("v_lshlrev_b32 v{a}, 3, v{b}"),
+            4 => format!("v_cmp_lt_f32 vcc, v{a}, v{b}"),
+            5 => format!("v_cndmask_b32 v{a}, v{b}, v{c}, vcc"),
+            6 => format!("s_add_u32 s{}, s{}, {i}", a % 7, b % 7),
+            _ => format!("v_xor_b32 v{a}, {}, v{b}", i * 97),
+        }
+    };
+    let lines: Vec<String> = (0..LONG - 1).map(line).collect();
+    format!(
+        ".text\n.globl long\n.p2align 8\n.type long,@function\nlong:\n{}\ns_endpgm\n.size long, .-long\n.rodata\n.p2align 6\n\
+         .amdhsa_kernel long\n.amdhsa_next_free_vgpr 24\n.amdhsa_next_free_sgpr 8\n.amdhsa_accum_offset 24\n.end_amdhsa_kernel\n",
+        lines.join("\n")
+    )
+}
+
+/// Waves of the long kernel: enough that an engine which compiles does.
+const LONG_WAVES: u32 = 64;
+
+/// Milliseconds until waves of a kernel have ended that was not there before, loading it included, and microseconds that an
+/// instruction of it took to compile, if it was: medians.
+fn start(kind: EngineKind, runs: usize) -> Result<(f64, Option<f64>), String> {
+    let bytes = assembled(&long())?;
+    let (mut times, mut each) = (Vec::new(), Vec::new());
+    for _ in 0..runs.max(1) {
+        let device = device(kind, 1)?;
+        let begun = wall_time();
+        let object = device.load("long", bytes.clone()).map_err(|e| e.to_string())?;
+        let bench = Bench { device, object };
+        bench.run("long", 64 * LONG_WAVES, 64)?;
+        times.push(wall_time() - begun);
+        each.extend(
+            bench
+                .device
+                .code_stats()
+                .filter(|c| c.instructions > 0)
+                .map(|c| c.nanoseconds as f64 / 1e3 / c.instructions as f64),
+        );
+    }
+    let median = |mut all: Vec<f64>| {
+        all.sort_by(f64::total_cmp);
+        all.get(all.len() / 2).copied()
+    };
+    Ok((median(times).unwrap_or(0.0) * 1e3, median(each)))
+}
+
 impl Bench {
     fn new(kind: EngineKind, threads: usize) -> Result<Bench, String> {
-        let target = Target::named("gfx90a").ok_or("gfx90a is missing")?;
-        let mut options = wavemill_asm::Options::new(target);
-        options.triple = "amdgcn-amd-amdhsa".into();
-        options.os = wavemill_asm::Os::AmdHsa;
-        options.output = wavemill_asm::OutputType::Obj;
-        let output = wavemill_asm::assemble(&options, "launch", SOURCE.into());
-        if output.failed() {
-            return Err(String::from_utf8_lossy(&output.render_diagnostics()).into_owned());
-        }
-        let bytes = wavemill_asm::elf::write(&output).map_err(|e| e.to_string())?;
-        let device = Device::new(target, &Options { threads, engine: kind, ..Options::default() });
-        let object = device.load("launch", bytes).map_err(|e| e.to_string())?;
+        let device = device(kind, threads)?;
+        let object = device.load("launch", assembled(SOURCE)?).map_err(|e| e.to_string())?;
         Ok(Bench { device, object })
     }
 
@@ -132,6 +199,11 @@ fn rows(engines: &[EngineKind], runs: usize, waves: u32) -> Result<Vec<Row>, Str
         };
         add("threads", "what two threads do, by CPU time, in one thread's time", 2.0 * times(cpu_time)?, "x");
         add("threads-wall", "the same by the wall clock, others' work included", times(wall_time)?, "x");
+        let (started, compiled) = start(kind, runs)?;
+        add("start", "64 waves of a new kernel of 5,000 instructions, loading it included", started, "ms");
+        if let Some(each) = compiled {
+            add("compile", "to compile an instruction of it", each, "us");
+        }
     }
     Ok(rows)
 }

@@ -55,7 +55,7 @@ fn measures_launches() {
     let out = wavemill(&["bench", "--launch", "--small", "--runs", "1", "--json"]);
     assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     let text = String::from_utf8(out.stdout).unwrap();
-    for name in ["launch", "wave", "group", "threads", "threads-wall"] {
+    for name in ["launch", "wave", "group", "threads", "threads-wall", "start"] {
         assert!(text.contains(&format!("\"name\": \"{name}\"")), "{name} is missing in {text}");
     }
     assert!(text.contains("\"engine\": \"interp\"") && text.contains("\"unit\": \"ns\""), "{text}");
