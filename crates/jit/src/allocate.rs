@@ -8,9 +8,9 @@ mod avx2;
 pub mod memory;
 
 use crate::host::Host;
+use crate::rooms::{Rooms, filled};
 use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, REGISTERS_ONLY, Rm, ins, whole};
 use memory::Access;
-use std::cell::Cell;
 use std::mem::take;
 use wavemill_wave::layout;
 
@@ -152,7 +152,7 @@ struct Room {
 }
 
 /// Values and instructions that there is room for at first: most strips have fewer, and memory that grows is copied.
-pub const USUAL: usize = 256;
+const USUAL: usize = 256;
 
 impl Default for Room {
     fn default() -> Room {
@@ -168,23 +168,14 @@ impl Default for Room {
     }
 }
 
-thread_local! {
-    static ROOM: Cell<Option<Room>> = const { Cell::new(None) };
-}
-
-/// Some elements in the memory of others.
-pub fn filled<T: Clone>(mut room: Vec<T>, count: usize, with: T) -> Vec<T> {
-    room.clear();
-    room.resize(count, with);
-    room
-}
+static ROOMS: Rooms<Room> = Rooms::new();
 
 impl Code {
     /// None yet.
     pub fn new(host: Host) -> Code {
-        let mut room = ROOM.take().unwrap_or_default();
+        let mut room = ROOMS.take();
         let (insts, classes, homes) = (take(&mut room.insts), take(&mut room.classes), take(&mut room.homes));
-        ROOM.set(Some(room));
+        ROOMS.put(room);
         Code { insts, host, classes, homes }
     }
 
@@ -295,7 +286,7 @@ struct Allocator<'a> {
 /// Writes the code, which is gone then.
 pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(), TooMany> {
     let values = code.classes.len();
-    let room = ROOM.take().unwrap_or_default();
+    let room = ROOMS.take();
     let mut next_use = filled(room.next_use, values, NEVER);
     let mut nexts = filled(room.nexts, code.insts.len(), [NEVER; 4]);
     for (i, inst) in code.insts.iter().enumerate().rev() {
@@ -343,7 +334,7 @@ pub fn allocate(asm: &mut Asm, code: &mut Code, exits: &Exits<'_>) -> Result<(),
     let (mut classes, mut homes) = (take(&mut code.classes), take(&mut code.homes));
     classes.clear();
     homes.clear();
-    ROOM.set(Some(Room { insts, classes, homes, next_use, nexts, register, leaves }));
+    ROOMS.put(Room { insts, classes, homes, next_use, nexts, register, leaves });
     if overflow { Err(TooMany) } else { Ok(()) }
 }
 

@@ -8,7 +8,6 @@ use crate::strip::Setting;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
-use std::time::Instant;
 use wavemill_isa::{Decoder, Target};
 use wavemill_wave::interp::Exec;
 use wavemill_wave::interp::cache::{Cache, PAGE, Page};
@@ -30,7 +29,7 @@ pub struct Jit {
     id: u64,
     /// How often the interpreter runs a block first.
     runs: u32,
-    /// Instructions compiled, and nanoseconds that it took.
+    /// Instructions compiled, and nanoseconds of CPU time that it took.
     compiled: [AtomicU64; 2],
     entry: Segment,
     exit: *const u8,
@@ -103,6 +102,14 @@ struct Turn {
     /// The page of code that the last turn ended in, and whose it is.
     last: Weak<Page<Compiled, Codes>>,
     last_of: (u64, u64, Option<Key>),
+}
+
+/// Nanoseconds that this thread has run.
+fn cpu_time() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: it writes the structure.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 thread_local! {
@@ -268,7 +275,7 @@ impl Jit {
             return None;
         }
         let compile = || {
-            let began = Instant::now();
+            let began = cpu_time();
             let source = &compiled.source;
             let setting =
                 Setting::of(wave, source.mode, &source.block.insts, self.host.lanes(), self.host.crosses());
@@ -293,10 +300,10 @@ impl Jit {
     }
 
     /// Counts instructions that have been compiled, and the time since then.
-    fn count(&self, count: usize, began: Instant) {
+    fn count(&self, count: usize, began: u64) {
         let [instructions, nanoseconds] = &self.compiled;
         instructions.fetch_add(count as u64, Ordering::Relaxed);
-        nanoseconds.fetch_add(began.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        nanoseconds.fetch_add(cpu_time().saturating_sub(began), Ordering::Relaxed);
     }
 
     /// Runs a wave until its turn ends. `page` keeps the code alive that is in use.
@@ -454,7 +461,7 @@ unsafe extern "sysv64" fn part(link: *mut Link, part: *const Part, source: *cons
     // SAFETY: the caller's promise; the engine runs the turn.
     let (jit, part, source) = unsafe { (&*(*link.cast::<Turn>()).jit, &*part, &*source) };
     part.code(|| {
-        let began = Instant::now();
+        let began = cpu_time();
         let segment = jit.place(&block::compile_part(part, source, jit.host))?;
         // Its instructions have been counted with their block.
         jit.count(0, began);

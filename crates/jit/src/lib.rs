@@ -26,6 +26,8 @@ mod input;
 mod lower;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod opcodes;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod rooms;
 mod scalar;
 mod strip;
 #[cfg(all(test, target_os = "linux", target_arch = "x86_64"))]

@@ -12,13 +12,13 @@ mod nodes;
 mod operations;
 
 use self::nodes::{is_word_compare, spreads_nan};
-use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, V, filled};
+use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, V};
 use crate::host::Host;
 use crate::input::Input;
 use crate::opcodes::*;
+use crate::rooms::{Rooms, filled};
 use crate::strip::Strip;
 use crate::x86::Ins;
-use std::cell::Cell;
 use std::mem::take;
 use wavemill_sem::record::operation::{long, word};
 use wavemill_sem::record::{Node, Operator, Type, Value};
@@ -53,9 +53,7 @@ struct Room {
     starts: Vec<usize>,
 }
 
-thread_local! {
-    static ROOM: Cell<Option<Room>> = const { Cell::new(None) };
-}
+static ROOMS: Rooms<Room> = Rooms::new();
 
 struct Lowerer<'a> {
     strip: &'a Strip,
@@ -82,7 +80,7 @@ struct Lowerer<'a> {
 /// Lowers a strip, whose instructions are at the addresses that `pcs` says.
 pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) -> u64) -> Code {
     let nodes = &strip.program.nodes;
-    let mut room = ROOM.take().unwrap_or_default();
+    let mut room = ROOMS.take();
     let mut l = Lowerer {
         strip,
         version,
@@ -135,7 +133,7 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
         _ => l.results(),
     }
     let Lowerer { code, values, uses, joined, leaves, .. } = l;
-    ROOM.set(Some(Room { values, uses, joined, leaves, ..room }));
+    ROOMS.put(Room { values, uses, joined, leaves, ..room });
     code
 }
 

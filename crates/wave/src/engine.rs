@@ -10,7 +10,7 @@ use crate::state::Wave;
 pub struct CodeStats {
     /// Instructions compiled so far.
     pub instructions: u64,
-    /// Nanoseconds that it took.
+    /// Nanoseconds of CPU time that it took.
     pub nanoseconds: u64,
     /// Bytes of memory that code takes now.
     pub bytes: u64,
