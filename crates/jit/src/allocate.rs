@@ -8,6 +8,7 @@ mod avx2;
 pub mod memory;
 
 use crate::host::Host;
+use crate::opcodes::EXTRACT;
 use crate::rooms::{Rooms, filled};
 use crate::x86::{Alu, Asm, Cond, Deco, Gpr, Ins, Label, Mem, REGISTERS_ONLY, Rm, ins, whole};
 use memory::Access;
@@ -360,6 +361,12 @@ impl Allocator<'_> {
                 let d = self.make(inst.dst);
                 self.op(inst.ins, d, 0, a, deco);
             }
+            Kind::Narrow if self.second_half(inst).is_some() => {
+                let at = self.second_half(inst);
+                self.used(inst, nexts);
+                let d = self.make(inst.dst);
+                at.into_iter().for_each(|at| self.asm.load_half(d, at));
+            }
             Kind::Narrow => {
                 let a = self.get(s0);
                 self.used(inst, nexts);
@@ -499,6 +506,17 @@ impl Allocator<'_> {
         let d = self.tied(tied, nexts[tie], inst.dst);
         self.used(inst, nexts);
         self.op(Ins { op, ..inst.ins }, d, r, rm, deco);
+    }
+
+    /// Where the second half of a register of the wave is that an instruction wants, if it is not at hand.
+    fn second_half(&self, inst: &Inst) -> Option<Mem> {
+        let of = inst.src[0];
+        match self.code.home(of) {
+            Home::File(r) if inst.ins == EXTRACT && self.register[of.0 as usize] == 255 => {
+                Some(Mem::At(fixed::FILE, r as i32 * 256 + 32))
+            }
+            _ => None,
+        }
     }
 
     /// Memory of the wave is about to be written: what was there and is still needed is in a register from now on.

@@ -10,6 +10,7 @@ mod logic;
 mod memory;
 mod nodes;
 mod operations;
+mod packed;
 
 use self::nodes::{is_word_compare, spreads_nan};
 use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, V};
@@ -75,6 +76,10 @@ struct Lowerer<'a> {
     pcs: &'a dyn Fn(usize) -> u64,
     /// Accesses whose rows are filled, as bits.
     fetched: u32,
+    /// Both halves of words are computed at once.
+    packed: bool,
+    /// What has been made so, of lower and upper halves.
+    made_packed: Vec<((Value, Value), Pair)>,
 }
 
 /// Lowers a strip, whose instructions are at the addresses that `pcs` says.
@@ -94,7 +99,10 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
         pending: None,
         pcs,
         fetched: 0,
+        packed: false,
+        made_packed: Vec::new(),
     };
+    l.packed = l.has_packed();
     l.count_uses(&mut room);
     let checks = &room.checks;
     let mut at = 0;
@@ -122,7 +130,7 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
                     l.values[at] = l.get(common);
                 }
             }
-            _ if l.uses[at] == 0 || l.deferred(at) => {}
+            _ if l.uses[at] == 0 || l.deferred(at) || l.may_be_packed(at) => {}
             node => l.values[at] = l.node(node),
         }
         at += 1;
@@ -377,6 +385,9 @@ impl Lowerer<'_> {
 
     /// Notes that lanes which need a rare part are not for this version.
     fn check(&mut self, mask: Value, active: Value) {
+        if self.check_packed(mask) {
+            return;
+        }
         let under = self.get(active)[0];
         let nodes = &self.strip.program.nodes;
         if let Some(r) = self.nan_of(mask)
@@ -395,7 +406,8 @@ impl Lowerer<'_> {
             return;
         }
         let m = self.get(mask)[0];
-        let m = self.mask2(MaskOperation::And, m, under);
+        let all = self.code.home(under) == Home::Ones;
+        let m = if all { m } else { self.mask2(MaskOperation::And, m, under) };
         self.need(m);
     }
 
@@ -530,7 +542,14 @@ impl Lowerer<'_> {
                 one(self.neighbour(ty, a, control))
             }
             Node::Lanes(lanes) => one(self.leaf(Class::Mask, Home::Bits(lanes))),
-            Node::Word(op, operands, round) => self.word(op, operands, round),
+            Node::Word(op, operands, round) => {
+                if op == word::f2h_pair
+                    && let Some(packed) = self.pack(operands[0], operands[1])
+                {
+                    return packed;
+                }
+                self.word(op, operands, round)
+            }
             Node::Long(op, operands, round) => self.long(op, operands, round),
             // It is no value.
             Node::Rarely { .. } => [NONE; 2],

@@ -299,6 +299,16 @@ impl Asm {
 
     /// A vector instruction of 512 bits: `reg`, `vvvv` and the last operand, which may be memory.
     pub fn evex(&mut self, i: Ins, reg: u8, vvvv: u8, rm: Rm, deco: Deco) {
+        self.evex_of(i, reg, vvvv, rm, deco, 64);
+    }
+
+    /// A vector of 256 bits from memory.
+    pub fn load_half(&mut self, reg: u8, mem: Mem) {
+        self.evex_of(whole(1, 1, 1, 0x6f), reg, 0, Rm::Mem(mem), Deco::default(), 32);
+    }
+
+    /// One of vectors of so many bytes.
+    fn evex_of(&mut self, i: Ins, reg: u8, vvvv: u8, rm: Rm, deco: Deco, bytes: u8) {
         let (x, b) = match rm {
             Rm::Reg(r) => (r >> 4 & 1, r >> 3 & 1),
             Rm::Mem(Mem::At(base, _)) | Rm::Broadcast(Mem::At(base, _)) => (0, base as u8 >> 3 & 1),
@@ -306,7 +316,7 @@ impl Asm {
         };
         let broadcast = matches!(rm, Rm::Broadcast(_));
         let bit = broadcast || deco.round.is_some();
-        let length = deco.round.unwrap_or(2);
+        let length = deco.round.unwrap_or(bytes / 32);
         self.code.extend([
             0x62,
             (!reg >> 3 & 1) << 7 | (x ^ 1) << 6 | (b ^ 1) << 5 | (!reg >> 4 & 1) << 4 | i.map,
@@ -314,7 +324,7 @@ impl Asm {
             (deco.zero as u8) << 7 | length << 5 | (bit as u8) << 4 | (!vvvv >> 4 & 1) << 3 | deco.mask,
             i.op,
         ]);
-        let scale = if broadcast { i.elem as i32 } else { 64 };
+        let scale = if broadcast { i.elem.into() } else { bytes.into() };
         self.modrm(reg, rm, scale, deco.imm.is_some() as u32);
         if let Some(imm) = deco.imm {
             self.byte(imm);

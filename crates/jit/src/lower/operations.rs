@@ -316,7 +316,7 @@ impl Lowerer<'_> {
     }
 
     /// Sixteen lanes from two halves.
-    fn insert(&mut self, [low, high]: Pair) -> V {
+    pub(super) fn insert(&mut self, [low, high]: Pair) -> V {
         self.made(
             Class::Vector,
             Inst { ins: INSERT, imm: Some(1), src: [low, high, NONE, NONE], ..blank(Kind::Binary) },
@@ -354,7 +354,7 @@ impl Lowerer<'_> {
     }
 
     /// To odd: where rounding up and down gives two numbers, one of them is. An exact zero is the one that comes of rounding up.
-    fn fma_odd(&mut self, (fma, test, blend): (Ins, Ins, Ins), one_bit: V, a: V, b: V, c: V) -> V {
+    pub(super) fn fma_odd(&mut self, (fma, test, blend): (Ins, Ins, Ins), one_bit: V, a: V, b: V, c: V) -> V {
         let up = self.fma(fma, a, b, c, Some(rounding(Round::Up)));
         let down = self.fma(fma, a, b, c, Some(rounding(Round::Down)));
         if self.narrow_host() {
@@ -379,7 +379,7 @@ impl Lowerer<'_> {
         self.made(Class::Vector, Inst { ins: and, src: [a, a, sign, tiny], ..blank(Kind::Tied) })
     }
 
-    fn range(&mut self, ins: Ins, a: V, b: V, how: u8) -> V {
+    pub(super) fn range(&mut self, ins: Ins, a: V, b: V, how: u8) -> V {
         // What is in memory had better be the second.
         let (a, b) = if self.code.home(a) == Home::None { (a, b) } else { (b, a) };
         self.made(Class::Vector, Inst { ins, imm: Some(how), src: [a, b, NONE, NONE], ..blank(Kind::Binary) })
