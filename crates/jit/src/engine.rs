@@ -6,9 +6,10 @@ use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Part, Source};
 use crate::host::Host;
 use crate::strip::Setting;
 use std::cell::Cell;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use wavemill_isa::{Decoder, Target};
+use wavemill_sem::address::Addressing;
 use wavemill_wave::interp::Exec;
 use wavemill_wave::interp::cache::{Cache, PAGE, Page};
 use wavemill_wave::program::{self, Block, Layout, Run};
@@ -64,6 +65,8 @@ struct Compiled {
     code: OnceLock<Option<Code>>,
     /// How often the interpreter has run it.
     runs: AtomicU32,
+    /// The wave that it last ran for had all lanes active.
+    all_active: AtomicBool,
 }
 
 /// The code of a block, with parts that are compiled when they are needed.
@@ -235,7 +238,12 @@ impl Jit {
     fn decode(&self, memory: &Memory, pc: u64, key: Key) -> Compiled {
         let block = program::decode_block(&self.decoder, memory, pc, key.layout);
         let source = Box::new(Source { block, pc, mode: key.mode });
-        let compiled = Compiled { source, code: OnceLock::new(), runs: AtomicU32::new(0) };
+        let compiled = Compiled {
+            source,
+            code: OnceLock::new(),
+            runs: AtomicU32::new(0),
+            all_active: AtomicBool::new(true),
+        };
         if key.layout.single() || key.mode & UNUSUAL != 0 {
             // The interpreter's for good.
             let _ = compiled.code.set(None);
@@ -262,28 +270,59 @@ impl Jit {
             (made, bytes)
         });
         let wave = turn.exec().wave();
-        let code = self.compiled(compiled, wave, &page.shared);
+        let code = self.compiled(compiled, wave, page);
         code.map(|code| code.segment.address()).ok_or(&compiled.source.block)
     }
 
     /// A block's code; none if the interpreter is to run it.
-    fn compiled<'c>(&self, compiled: &'c Compiled, wave: &Wave, codes: &Codes) -> Option<&'c Code> {
+    fn compiled<'c>(
+        &self,
+        compiled: &'c Compiled,
+        wave: &Wave,
+        page: &Page<Compiled, Codes>,
+    ) -> Option<&'c Code> {
         if let Some(code) = compiled.code.get() {
             return code.as_ref();
         }
+        compiled.all_active.store(wave.exec() == !0, Ordering::Relaxed);
         if compiled.runs.fetch_add(1, Ordering::Relaxed) < self.runs {
             return None;
         }
+        let code = self.compile(compiled, wave, page);
+        // Blocks that will soon have run as often: the host has to fetch the compiler from memory for each that comes later. Those
+        // with buffers wait until it can be seen what kind of buffers they are.
+        let soon = |other: &&Compiled| {
+            let has_buffers = |other: &Compiled| {
+                other.source.block.insts.iter().any(|i| matches!(i.addressing, Addressing::Buffer(_)))
+            };
+            other.code.get().is_none()
+                && other.runs.load(Ordering::Relaxed) > self.runs / 2
+                && !has_buffers(other)
+        };
+        for other in page.made().filter(soon) {
+            self.compile(other, wave, page);
+        }
+        code
+    }
+
+    /// Compiles a block, which is one of a page's, if nobody else does.
+    fn compile<'c>(
+        &self,
+        compiled: &'c Compiled,
+        wave: &Wave,
+        page: &Page<Compiled, Codes>,
+    ) -> Option<&'c Code> {
         let compile = || {
             let began = cpu_time();
             let source = &compiled.source;
             let setting =
                 Setting::of(wave, source.mode, &source.block.insts, self.host.lanes(), self.host.crosses());
+            let setting = Setting { all_active: compiled.all_active.load(Ordering::Relaxed), ..setting };
             let (code, parts) = block::compile(source, &setting, self.host);
             let segment = self.place(&code)?;
             parts.iter().for_each(|part| part.settle(segment.address()));
             let at = (source.pc % PAGE / 4) as usize;
-            codes.0[at].store(segment.address().cast_mut(), Ordering::Release);
+            page.shared.0[at].store(segment.address().cast_mut(), Ordering::Release);
             self.count(source.block.insts.len(), began);
             Some(Code { segment, _parts: parts })
         };

@@ -196,6 +196,55 @@ fn waves_with_other_lanes_run_the_same_block() {
     }
 }
 
+/// Blocks that have run often enough are compiled, and with them others of the page that soon will have; all give the same bits.
+#[test]
+fn patient_engines_compile_what_runs_often() {
+    let text = "
+        v_mov_b32 v1, 1
+        s_cmp_lg_u32 s4, 0
+        s_cbranch_scc1 1f
+        v_add_u32 v1, 5, v1
+        s_branch 2f
+    1:  v_lshlrev_b32 v1, 1, v1
+        v_cmp_gt_u32 vcc, 9, v0
+        s_and_saveexec_b64 s[6:7], vcc
+        s_cbranch_execz 2f
+        v_add_u32 v1, v1, v0
+        s_branch 3f
+    2:  v_xor_b32 v1, 7, v1
+        s_branch 4f
+    3:  v_xor_b32 v1, 3, v1
+        s_branch 4f
+    4:  s_endpgm
+    ";
+    let code = assemble(text);
+    let memory = Memory::new();
+    // SAFETY: the code lives as long as the memory.
+    unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own") };
+    let Some(jit) = Jit::patient(target()) else { return };
+    let interp = Interp::new(target());
+    for round in 0..200u32 {
+        let seen = [&jit as &dyn Engine, &interp].map(|engine| {
+            let mut wave = Wave::new(&target(), Shape { vgprs: 8, agprs: 0 });
+            wave.pc = code.as_ptr() as u64;
+            wave.set_exec(if round % 5 == 3 { 0x00ff_f0f0_1234_5678 } else { !0 });
+            wave.set_sgpr(4, round % 3);
+            for (lane, v) in wave.vgpr_mut(0).into_iter().flatten().enumerate() {
+                *v = lane as u32;
+            }
+            assert_eq!(engine.run(&mut wave, &GroupShared::new(0), &memory, u64::MAX), Event::End);
+            (wave.vgpr(1).copied(), wave.sgpr(126), wave.scc, wave.counters.total())
+        });
+        assert!(seen[0] == seen[1], "round {round}");
+        if round == 20 {
+            assert_eq!(jit.code_stats().map(|s| s.instructions), Some(0), "nothing has run often");
+        }
+    }
+    // Seven blocks of sixteen instructions.
+    assert_eq!(jit.code_stats().map(|s| s.instructions), Some(16));
+    jit.invalidate(code.as_ptr() as u64, code.len() as u64);
+}
+
 #[test]
 fn code_is_counted_and_given_back() {
     for jit in &Jit::all(target()) {

@@ -26,6 +26,13 @@ pub struct Page<B, P = ()> {
     compared: AtomicU64,
 }
 
+impl<B, P> Page<B, P> {
+    /// The blocks that there are.
+    pub fn made(&self) -> impl Iterator<Item = &B> {
+        self.blocks.iter().filter_map(|block| block.get().map(|block| &**block))
+    }
+}
+
 type Pages<B, K, P> = HashMap<(u64, K), Arc<Page<B, P>>>;
 
 /// Blocks, by where their code is and what they were made for.
