@@ -73,7 +73,7 @@ impl State for Recent {
         for ((index, held), issued) in &self.0 {
             let (first, states) = (&program.steps[*index], issued.states);
             let level = program.target.level();
-            let need = required(first, step, level, &issued.superseded);
+            let need = required(first, step, program, &issued.superseded);
             let late = held.then(|| arrives_late(first, step, level)).flatten();
             let most = need.into_iter().chain(late).max_by_key(|n| n.states);
             let Some(need) = most else { continue };
@@ -189,7 +189,8 @@ fn is_vcc(r: Reg) -> bool {
 }
 
 /// What the rules demand of a pair: the strictest of them.
-fn required(first: &Step, second: &Step, level: Level, superseded: &BTreeSet<Reg>) -> Option<Need> {
+fn required(first: &Step, second: &Step, program: &Program, superseded: &BTreeSet<Reg>) -> Option<Need> {
+    let level = program.target.level();
     let mut most: Option<Need> = None;
     let mut need = |states: u8, mut regs: Vec<Reg>, rule: &'static str| {
         let some = !regs.is_empty();
@@ -204,6 +205,9 @@ fn required(first: &Step, second: &Step, level: Level, superseded: &BTreeSet<Reg
     let (gfx6, vi) = (level == Level::Gfx6, level.is_vi_plus());
     if is_valu(first) {
         after_valu(first, second, level, &mut need);
+        if let Some(number) = program.vcc.filter(|_| is_valu(second)) {
+            vcc_by_number(first, second, Reg::Scalar(number), &mut need);
+        }
     }
     if is_salu(first) && writes(first, |r| r == Reg::M0) && reads_m0_late(second, level) {
         need(1, vec![Reg::M0], "an SALU write of M0, then an instruction that takes M0 late");
@@ -281,6 +285,25 @@ fn after_valu(first: &Step, second: &Step, level: Level, need: &mut Demand<'_>) 
     let regs = shared(first.info.writes(), shown);
     if !regs.is_empty() {
         need(5, regs, "a VALU write of VCC or EXEC, then a VALU instruction with VCCZ or EXECZ as a source");
+    }
+}
+
+/// VCC has a name, and the number of the SGPRs that hold it. Hardware does not know that they are the same; as a mask it does.
+fn vcc_by_number(first: &Step, second: &Step, number: Reg, need: &mut Demand<'_>) {
+    let constants =
+        || second.info.reads().filter(|u| matches!(u.role, Some(Role::Src0 | Role::Src1 | Role::Src2)));
+    let reads = |reg: Reg| constants().flat_map(Use::regs).any(|r| r == reg);
+    for half in 0..2 {
+        let (name, number) = (Reg::VCC.offset(half), number.offset(half));
+        for (written, read) in [(name, number), (number, name)] {
+            if writes(first, |r| r == written) && reads(read) {
+                need(
+                    1,
+                    vec![read],
+                    "a VALU write of VCC, then a VALU instruction that reads it by its other name",
+                );
+            }
+        }
     }
 }
 

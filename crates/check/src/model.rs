@@ -13,7 +13,7 @@ use crate::flow::{self, State};
 use crate::program::{Program, Step};
 use std::collections::BTreeMap;
 use wavemill_isa::encoding::bits;
-use wavemill_isa::info::{Counter, Path, Queue, WaitCounts};
+use wavemill_isa::info::{Counter, Path, Queue, Raise, WaitCounts};
 use wavemill_isa::row::cache;
 use wavemill_isa::{Enc, MemKind, Op};
 
@@ -120,9 +120,13 @@ impl State for UnderWay {
             self.0.clear();
         }
         let most = WaitCounts::none(level);
-        for raise in
-            step.info.raises().filter(|r| !matches!(r.queue, Queue::Scalar | Queue::Message | Queue::Gds))
-        {
+        // FLAT counts LGKM_CNT down early where it is not in LDS.
+        let in_turn = |r: &Raise| match r.queue {
+            Queue::Scalar | Queue::Message | Queue::Gds => false,
+            Queue::Flat => r.counter == Counter::Vm,
+            _ => true,
+        };
+        for raise in step.info.raises().filter(|r| in_turn(r)) {
             let full = if raise.counter == Counter::Vm { most.vm } else { most.lgkm };
             let same = self.0.values_mut().filter(|(what, _)| what.counter() == raise.counter);
             same.for_each(|(_, age)| *age = age.saturating_add(raise.by));

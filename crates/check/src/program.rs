@@ -54,6 +54,8 @@ pub struct Program {
     pub entries: Vec<usize>,
     /// What could not be followed.
     pub unknown: Vec<Unknown>,
+    /// The first of the two SGPRs that hold VCC, where it is known how many the wave has: the highest two of them.
+    pub vcc: Option<u8>,
 }
 
 impl Program {
@@ -116,7 +118,7 @@ impl Program {
         let entries = entries.iter().filter_map(|e| index.get(e).copied()).collect();
         unknown.sort();
         unknown.dedup();
-        Program { target, steps, entries, unknown }
+        Program { target, steps, entries, unknown, vcc: None }
     }
 
     /// The step at an address.

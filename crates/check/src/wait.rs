@@ -8,6 +8,8 @@
 //! FLAT instructions raise two counters, and are done when both have come down (manual 10.1); of memory, VM_CNT alone tells. On
 //! all paths VM_CNT is what is asked for: code that knows the address to be in LDS would use DS, and code that knows it to be in
 //! memory does not wait for LGKM_CNT. Where code runs the address is known, and LGKM_CNT is asked for, too, if it is in LDS.
+//! What LDS does not do counts down early: FLAT says nothing of DS instructions before it in LGKM_CNT, and if it is in LDS,
+//! nothing of vector memory before it in VM_CNT (manual 10.2.2).
 
 use crate::finding::{Finding, Kind, Mend};
 use crate::flow::{self, State};
@@ -80,11 +82,10 @@ impl Pending {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Outstanding(BTreeMap<(Reg, Why), Pending>);
 
-/// FLAT counts as vector memory in one counter and as LDS in the other.
+/// FLAT counts as vector memory in one counter; in the other, it has no turn.
 fn queue(raise: &Raise) -> Queue {
     match (raise.queue, raise.counter) {
         (Queue::Flat, Counter::Vm) => Queue::Vector,
-        (Queue::Flat, _) => Queue::Lds,
         (queue, _) => queue,
     }
 }
@@ -194,6 +195,12 @@ impl State for Outstanding {
     }
 
     fn touched_lds(&mut self, program: &Program, index: usize) {
+        let early = program.steps[index].info.raises().find(|r| r.counter == Counter::Vm).map_or(0, |r| r.by);
+        for pending in self.0.values_mut().filter(|p| p.origin != index) {
+            if let Some((Queue::Vector, age)) = &mut pending.ages[Counter::Vm as usize] {
+                *age = age.saturating_sub(early);
+            }
+        }
         let mut ages = [None; 3];
         ages[Counter::Lgkm as usize] = Some((Queue::Lds, 0));
         let loaded = leaves(&program.steps[index]).into_iter().filter(|(_, why)| *why == Why::Load);

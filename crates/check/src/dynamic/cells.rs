@@ -3,6 +3,7 @@
 use super::registers::Origin;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
+use std::ops::Range;
 
 /// Dwords that are kept together.
 const PAGE: u64 = 64;
@@ -33,6 +34,14 @@ const NEAR: u64 = 0x1_0000 / 4 / PAGE;
 
 type Page = Box<[u32; PAGE as usize]>;
 
+/// The pages of some dwords, and which of each page's they are.
+fn parts(dwords: Range<u64>) -> impl Iterator<Item = (u64, Range<usize>)> {
+    (dwords.start / PAGE..dwords.end.div_ceil(PAGE)).map(move |number| {
+        let inside = |dword: u64| dword.clamp(number * PAGE, (number + 1) * PAGE) - number * PAGE;
+        (number, inside(dwords.start) as usize..inside(dwords.end) as usize)
+    })
+}
+
 /// Dwords that were written: their undefined bits, and where these are from, if that is not known from the place itself.
 #[derive(Default)]
 pub struct Cells {
@@ -44,12 +53,31 @@ pub struct Cells {
 impl Cells {
     /// The undefined bits of a dword.
     pub fn get(&self, dword: u64) -> u32 {
-        let number = dword / PAGE;
-        let page = match number < NEAR {
+        self.page(dword / PAGE).map_or(!0, |page| page[(dword % PAGE) as usize])
+    }
+
+    fn page(&self, number: u64) -> Option<&Page> {
+        match number < NEAR {
             true => self.near.get(number as usize).and_then(Option::as_ref),
             false => self.far.get(&number),
-        };
-        page.map_or(!0, |page| page[(dword % PAGE) as usize])
+        }
+    }
+
+    /// Whether none of some dwords has any.
+    pub fn is_known(&self, dwords: Range<u64>) -> bool {
+        if dwords.end - dwords.start == 1 {
+            return self.get(dwords.start) == 0;
+        }
+        parts(dwords).all(|(number, part)| {
+            self.page(number).is_some_and(|page| page[part].iter().fold(0, |all, bits| all | bits) == 0)
+        })
+    }
+
+    /// All bits of some dwords are written, and defined.
+    pub fn define(&mut self, dwords: Range<u64>) {
+        for (number, part) in parts(dwords) {
+            self.page_mut(number)[part].fill(0);
+        }
     }
 
     /// Where they are from, if somebody has brought them here.
@@ -57,19 +85,21 @@ impl Cells {
         self.origins.get(&dword).copied()
     }
 
-    /// Some bits are written, of which some are undefined.
-    pub fn set(&mut self, dword: u64, written: u32, undefined: u32, origin: Option<Origin>) {
-        let number = dword / PAGE;
+    fn page_mut(&mut self, number: u64) -> &mut Page {
         let new = || Box::new([!0; PAGE as usize]);
-        let page = match number < NEAR {
+        match number < NEAR {
             true => {
                 let number = number as usize;
                 self.near.resize_with(self.near.len().max(number + 1), || None);
                 self.near[number].get_or_insert_with(new)
             }
             false => self.far.entry(number).or_insert_with(new),
-        };
-        let cell = &mut page[(dword % PAGE) as usize];
+        }
+    }
+
+    /// Some bits are written, of which some are undefined.
+    pub fn set(&mut self, dword: u64, written: u32, undefined: u32, origin: Option<Origin>) {
+        let cell = &mut self.page_mut(dword / PAGE)[(dword % PAGE) as usize];
         *cell = *cell & !written | undefined;
         if let Some(origin) = origin.filter(|_| undefined != 0) {
             self.origins.insert(dword, origin);

@@ -96,6 +96,21 @@ impl Known {
         }
     }
 
+    /// Whether joining what another wave of the work-group, or the same one, knew would change nothing.
+    fn covers(&self, other: &Known) -> bool {
+        let far = |mine: &Arc<Far>, theirs: &Arc<Far>| {
+            let less = |(wave, stamp): (&u32, &u32)| mine.get(wave).is_some_and(|known| known >= stamp);
+            Arc::ptr_eq(mine, theirs) || theirs.iter().all(less)
+        };
+        let all = |mine: &[u32], theirs: &[u32]| mine.iter().zip(theirs).all(|(a, b)| a >= b);
+        std::ptr::eq(self, other)
+            || all(&self.lds, &other.lds)
+                && all(&self.memory, &other.memory)
+                && far(&self.far, &other.far)
+                && far(&self.visible, &other.visible)
+                && (self.cached || !other.cached)
+    }
+
     /// What is known of a wave's accesses, in memory; loads through L1 see less.
     pub fn of(&self, wave: u32, through_l1: bool) -> u32 {
         match wave.checked_sub(self.base).and_then(|i| self.memory.get(i as usize)) {
@@ -122,6 +137,12 @@ pub struct Release {
 impl Release {
     /// A chain of atomics hands on what each of them knew, whether it looks at the value or not.
     pub fn include(&mut self, before: &Release) {
+        if before.wave == self.wave && before.known.covers(&self.known) {
+            // The wave's own, and it has learnt nothing else since.
+            self.known = before.known.clone();
+            (self.lds, self.memory) = (self.lds.max(before.lds), self.memory.max(before.memory));
+            return;
+        }
         Arc::make_mut(&mut self.known).include(before);
     }
 }
@@ -168,13 +189,16 @@ impl Clock {
         (self.wave - self.known.base) as usize
     }
 
-    /// A memory instruction is issued. A counter that is full holds it back.
-    pub fn issue(&mut self, info: &Info, most: WaitCounts) {
+    /// A memory instruction is issued, which accesses LDS or does not. A counter that is full holds it back.
+    pub fn issue(&mut self, info: &Info, in_lds: bool, most: WaitCounts) {
         self.now += 1;
         for raise in info.raises() {
             match (raise.counter, raise.queue) {
                 (Counter::Vm, _) => self.vector.push_back(self.now),
-                (Counter::Lgkm, Queue::Lds | Queue::Flat) => self.lds.push_back(self.now),
+                (Counter::Lgkm, Queue::Lds) => self.lds.push_back(self.now),
+                // Where it is not in LDS, it counts down early.
+                (Counter::Lgkm, Queue::Flat) if in_lds => self.lds.push_back(self.now),
+                (Counter::Lgkm, Queue::Flat) => {}
                 (Counter::Lgkm, _) => self.mixed = true,
                 (Counter::Exp, _) => {}
             }

@@ -1,8 +1,9 @@
 //! Where the events of waves arrive: they are put in the form that checks want, and handed to those that look on.
 //!
 //! What a work-group's checks know is behind a lock of its own that only the thread which runs the work-group takes. Accesses
-//! come lane by lane; a thread gathers those of an instruction and hands them on together.
+//! come lane by lane, or of all lanes together; a thread gathers those of an instruction and hands them on.
 
+use super::accesses::Accesses;
 use super::book::Book;
 use super::flight;
 use super::scene::{Executed, Scene};
@@ -13,12 +14,26 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use wavemill_device::launch::Plan;
-use wavemill_sem::state::lanes as active;
-use wavemill_wave::observe::{Access, Control, Instruction, Kind, Lanes, Space, WaitCounts, Wants};
+use wavemill_wave::observe::{Access, Control, Instruction, Lanes, Space, WaitCounts, Wants};
 use wavemill_wave::{Event, Observer, Wave};
 
 /// Instructions that a thread remembers.
 const KNOWN: usize = 1024;
+
+/// Checks of a dispatch, by their numbers.
+type Set = u32;
+
+/// All numbers of a set, and whether each is in it.
+fn members(set: Set) -> impl Iterator<Item = bool> {
+    (0..).map(move |i| set >> i & 1 != 0)
+}
+
+/// An instruction, and who wants to be told of it.
+struct Known {
+    at: Executed,
+    before: Set,
+    idle: Set,
+}
 
 /// A work-group under way.
 struct Group {
@@ -32,8 +47,9 @@ pub struct Eyes {
     scene: Arc<Scene>,
     book: Arc<Book>,
     watches: Vec<Box<dyn Watch>>,
-    /// Nobody looks at more than accesses ([`Watch::is_narrow`]).
-    narrow: bool,
+    /// Those that look at nothing but accesses ([`Watch::is_narrow`]), and whether all do.
+    narrow: Set,
+    all_narrow: bool,
     groups: Mutex<HashMap<[u32; 3], Arc<Mutex<Group>>>>,
     /// A wave has faulted or trapped.
     faulted: AtomicBool,
@@ -47,11 +63,9 @@ struct Hand {
     eyes: u64,
     group: [u32; 3],
     state: Option<Arc<Mutex<Group>>>,
-    known: Vec<Option<Rc<Executed>>>,
-    accesses: Vec<Access>,
-    /// Not all of them were taken together ([`GroupWatch::takes`]).
-    apart: bool,
-    running: Option<Rc<Executed>>,
+    known: Vec<Option<Rc<Known>>>,
+    accesses: Accesses,
+    running: Option<Rc<Known>>,
 }
 
 thread_local! {
@@ -61,8 +75,7 @@ thread_local! {
             group: [0; 3],
             state: None,
             known: Vec::new(),
-            accesses: Vec::new(),
-            apart: false,
+            accesses: Accesses::new(),
             running: None,
         })
     };
@@ -70,15 +83,17 @@ thread_local! {
 
 impl Hand {
     /// The instruction at an address.
-    fn executed(&mut self, scene: &Scene, instruction: &Instruction) -> Rc<Executed> {
+    fn known(&mut self, eyes: &Eyes, instruction: &Instruction) -> Rc<Known> {
         let slot = &mut self.known[instruction.pc as usize / 4 % KNOWN];
         let same =
-            |e: &&Rc<Executed>| e.step.at == instruction.pc && e.step.inst.bits == instruction.inst.bits;
+            |k: &&Rc<Known>| k.at.step.at == instruction.pc && k.at.step.inst.bits == instruction.inst.bits;
         match slot.as_ref().filter(same) {
             Some(known) => known.clone(),
             None => {
-                let found = scene.executed(instruction.pc, &instruction.inst);
-                slot.insert(Rc::new(Executed::clone(&found))).clone()
+                let at = Executed::clone(&eyes.scene.executed(instruction.pc, &instruction.inst));
+                let before = eyes.those(|w| w.wants_before(&at));
+                let idle = eyes.those(|w| w.wants_idle(&at));
+                slot.insert(Rc::new(Known { at, before, idle })).clone()
             }
         }
     }
@@ -86,6 +101,11 @@ impl Hand {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Checks of which something holds.
+fn those(watches: &[Box<dyn Watch>], holds: impl Fn(&dyn Watch) -> bool) -> Set {
+    (0..).zip(watches).fold(0, |set, (i, w)| set | Set::from(holds(&**w)) << i)
 }
 
 impl Eyes {
@@ -96,13 +116,18 @@ impl Eyes {
             number: NUMBER.fetch_add(1, Ordering::Relaxed),
             scene,
             book,
-            narrow: watches.iter().all(|w| w.is_narrow()),
+            narrow: those(&watches, |w| w.is_narrow()),
+            all_narrow: watches.iter().all(|w| w.is_narrow()),
             watches,
             groups: Mutex::default(),
             faulted: AtomicBool::new(false),
             over: AtomicU64::new(0),
             ended: AtomicBool::new(false),
         }
+    }
+
+    fn those(&self, holds: impl Fn(&dyn Watch) -> bool) -> Set {
+        those(&self.watches, holds)
     }
 
     fn context(&self, stopped: bool) -> Context<'_> {
@@ -170,13 +195,25 @@ impl Eyes {
 
     /// Hands the accesses of the running instruction on.
     fn done(&self, wave: &Wave) {
+        // Most instructions access nothing, and nobody minds.
+        let over = HAND.with_borrow_mut(|hand| {
+            let idle = |known: &mut Rc<Known>| known.idle == 0 && hand.accesses.is_empty();
+            hand.running.take_if(idle).is_some() || hand.running.is_none()
+        });
+        if over {
+            return;
+        }
         let cx = self.context(false);
         self.with(wave, |hand, group| {
-            let Some(at) = hand.running.take() else { return };
-            for (watch, kind) in group.watches.iter_mut().zip(&self.watches) {
+            let Some(known) = hand.running.take() else { return };
+            let wanted = match (hand.accesses.is_empty(), hand.accesses.apart) {
+                (true, _) => known.idle,
+                (false, true) => !0,
                 // Who looks at accesses only has seen what it took.
-                let seen = kind.is_narrow() && !hand.apart;
-                watch.after(&cx, wave, &at, if seen { &[] } else { &hand.accesses });
+                (false, false) => !self.narrow,
+            };
+            for (watch, _) in group.watches.iter_mut().zip(members(wanted)).filter(|(_, wanted)| *wanted) {
+                watch.after(&cx, wave, &known.at, &mut hand.accesses);
             }
         });
     }
@@ -184,7 +221,7 @@ impl Eyes {
 
 impl Observer for Eyes {
     fn wants(&self) -> Wants {
-        Wants { instructions: !self.narrow, exceptions: false }
+        Wants { instructions: !self.all_narrow, exceptions: false }
     }
 
     fn takes(&self, wave: &Wave, space: Space, first: u64, bytes: u64) -> bool {
@@ -193,32 +230,9 @@ impl Observer for Eyes {
     }
 
     fn lanes(&self, _: &Wave, lanes: &Lanes<'_>) {
-        if self.narrow {
-            return;
+        if !self.all_narrow {
+            HAND.with_borrow_mut(|hand| hand.accesses.add_lanes(lanes));
         }
-        let Lanes { space, kind, coherence, pc, bytes, .. } = *lanes;
-        // Dwords, as where each lane is told by itself; atomics are one access. No check looks at values.
-        let piece = if matches!(kind, Kind::Atomic(_)) { bytes } else { bytes.min(4) };
-        HAND.with_borrow_mut(|hand| {
-            for lane in active(lanes.exec) {
-                let start = lanes.address(lane);
-                for address in (start..start + u64::from(bytes)).step_by(piece as usize) {
-                    let lane = Some(lane as u8);
-                    let access = Access {
-                        pc,
-                        space,
-                        address,
-                        bytes: piece,
-                        kind,
-                        coherence,
-                        lane,
-                        value: 0,
-                        fault: None,
-                    };
-                    hand.accesses.push(access);
-                }
-            }
-        });
     }
 
     fn wave_started(&self, wave: &Wave) {
@@ -228,21 +242,18 @@ impl Observer for Eyes {
     fn before(&self, wave: &Wave, instruction: &Instruction) -> Control {
         let cx = self.context(false);
         self.with(wave, |hand, group| {
-            let at = hand.executed(&self.scene, instruction);
+            let known = hand.known(self, instruction);
             hand.accesses.clear();
-            hand.apart = false;
-            group.watches.iter_mut().for_each(|w| w.before(&cx, wave, &at));
-            hand.running = Some(at);
+            let wanted = group.watches.iter_mut().zip(members(known.before)).filter(|(_, wanted)| *wanted);
+            wanted.for_each(|(w, _)| w.before(&cx, wave, &known.at));
+            hand.running = Some(known);
         });
         Control::Continue
     }
 
     fn access(&self, _: &Wave, access: &Access) -> Control {
         if access.space != Space::Code {
-            HAND.with_borrow_mut(|hand| {
-                hand.accesses.push(*access);
-                hand.apart = true;
-            });
+            HAND.with_borrow_mut(|hand| hand.accesses.add(*access));
         }
         Control::Continue
     }

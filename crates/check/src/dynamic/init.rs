@@ -4,6 +4,7 @@
 //! arithmetic carries them on (`undefined`). Memory of the host is taken for written; what a kernel stores there undefined, and
 //! leaves so, is told when the host reads it (`results`).
 
+use super::accesses::{Accesses, Together};
 use super::book::{Key, Who};
 use super::cells::Cells;
 use super::pool::Pool;
@@ -67,6 +68,10 @@ impl Watch for Init {
             private: Cells::default(),
             scratch: (scratch.base, scratch.base + scratch.len),
         })
+    }
+
+    fn wants_idle(&self, at: &Executed) -> bool {
+        at.leaves_alus()
     }
 
     fn ended(&self, cx: &Context<'_>) {
@@ -173,8 +178,11 @@ impl Group {
         let dwords = |long: bool| if long { 2 } else { 1 };
         let long = inst.src_bits[2] == 64;
         let old = if inst.sdst == 255 { Src::None } else { Src::Sgpr(inst.sdst) };
-        let reads_old = at.step.info.uses().iter().any(|u| u.role == Some(Role::Sdst) && u.reads());
-        let reads_scc = at.step.info.uses().iter().any(|u| u.reg == Reg::Scc && u.reads());
+        // What is defined does not matter, whether it is read or not.
+        let reads_old = registers.touches(old, dwords(long), 0)
+            && at.step.info.uses().iter().any(|u| u.role == Some(Role::Sdst) && u.reads());
+        let reads_scc =
+            registers.scc.is_some() && at.step.info.uses().iter().any(|u| u.reg == Reg::Scc && u.reads());
         let sources =
             [(inst.src[0], one), (inst.src[1], two), (if reads_old { old } else { Src::None }, long)];
         let dirty = sources.iter().find(|(src, long)| registers.touches(*src, dwords(*long), 0));
@@ -242,14 +250,16 @@ impl Group {
         let long = |i: usize| inst.is_long(i);
         let dwords = |i: usize| if long(i) { 2 } else { u16::from(inst.src_bits[i]).div_ceil(32).max(1) };
         let everywhere = if inst.modifiers.dpp.is_some() { !0 } else { exec };
-        let reads_mask = at.step.info.uses().iter().any(|u| {
-            u.reads()
-                && matches!(u.reg, Reg::Scalar(c) if c == inst.carry || c == inst.carry + 1)
-                && u.reg != Reg::EXEC
-        });
+        // A mask that is defined does not matter, whether it is read or not.
+        let reads_mask = registers.touches(Src::Sgpr(inst.carry), 2, 0)
+            && at.step.info.uses().iter().any(|u| {
+                u.reads()
+                    && matches!(u.reg, Reg::Scalar(c) if c == inst.carry || c == inst.carry + 1)
+                    && u.reg != Reg::EXEC
+            });
         let mut dirty =
             (0..3).find(|i| registers.touches(src[*i], dwords(*i), everywhere)).map(|i| (src[i], dwords(i)));
-        if dirty.is_none() && reads_mask && registers.touches(Src::Sgpr(inst.carry), 2, 0) {
+        if dirty.is_none() && reads_mask {
             dirty = Some((Src::Sgpr(inst.carry), 2));
         }
         if dirty.is_none() && inst.merge.is_some() && registers.touches(Src::Vgpr(dst), 1, exec) {
@@ -474,20 +484,37 @@ impl Group {
         }
     }
 
-    /// Whether there is nothing undefined, for certain, in the dwords that an access touches.
-    fn is_known(&self, access: &Access) -> bool {
-        let dwords = || access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4);
-        match access.space {
-            Space::Lds => dwords().all(|dword| self.lds.get(dword) == 0),
+    /// Whether there is nothing undefined, for certain, in the dwords of some memory.
+    fn is_known(&self, space: Space, address: u64, bytes: u64) -> bool {
+        let dwords = || address / 4..(address + bytes).div_ceil(4);
+        match space {
+            Space::Lds => self.lds.is_known(dwords()),
             Space::Gds | Space::Code => true,
-            _ if self.is_private(access) => dwords().all(|dword| self.private.get(dword) == 0),
+            _ if self.is_private(space, address) => self.private.is_known(dwords()),
             Space::Global | Space::Scalar | Space::Scratch => !self.results.any(),
         }
     }
 
+    /// The same of all that an instruction has accessed.
+    fn are_known(&self, accesses: &mut Accesses) -> bool {
+        match accesses.together() {
+            Some(parts) => parts.iter().all(|t| self.holds_defined(t)),
+            None => accesses.list().iter().all(|a| self.is_known(a.space, a.address, a.bytes.into())),
+        }
+    }
+
+    /// Whether there is nothing undefined, for certain, where lanes have accessed memory together.
+    fn holds_defined(&self, t: &Together) -> bool {
+        match t.space {
+            _ if t.beside => self.is_known(t.space, t.first, 64 * u64::from(t.bytes)),
+            Space::Global if !self.is_private(t.space, t.first) => !self.results.any(),
+            _ => lanes(t.exec).all(|lane| self.is_known(t.space, t.address(lane), t.bytes.into())),
+        }
+    }
+
     /// Whether an access is to private memory, by whichever way.
-    fn is_private(&self, access: &Access) -> bool {
-        access.space == Space::Scratch || (self.scratch.0..self.scratch.1).contains(&access.address)
+    fn is_private(&self, space: Space, address: u64) -> bool {
+        space == Space::Scratch || (self.scratch.0..self.scratch.1).contains(&address)
     }
 
     /// The undefined bits of memory that was read.
@@ -502,7 +529,9 @@ impl Group {
             let (bits, from) = match access.space {
                 Space::Lds => of(&self.lds, Origin::Lds(dword * 4)),
                 Space::Gds | Space::Code => (0, None),
-                _ if self.is_private(access) => of(&self.private, Origin::Private(dword * 4)),
+                _ if self.is_private(access.space, access.address) => {
+                    of(&self.private, Origin::Private(dword * 4))
+                }
                 _ if !self.results.any() => (0, None),
                 _ => self.results.get(dword),
             };
@@ -536,7 +565,7 @@ impl Group {
             match access.space {
                 Space::Lds => self.lds.set(dword, written as u32, new, origin),
                 Space::Gds | Space::Code => {}
-                _ if self.is_private(access) => {
+                _ if self.is_private(access.space, access.address) => {
                     self.private.set(dword, written as u32, new, origin);
                 }
                 _ if new == 0 && !self.results.any() => {}
@@ -548,8 +577,52 @@ impl Group {
         }
     }
 
+    /// Whether a store or an atomic whose data is defined in all lanes has left defined what it has written.
+    fn defines(&mut self, wave: &Wave, inst: &Inst, together: &Together) -> bool {
+        let Src::Vgpr(data) = inst.src[1] else { return false };
+        let atomic = together.kind != Kind::Write;
+        if inst.uses_lds() || atomic && inst.returns() && !self.holds_defined(together) {
+            return false;
+        }
+        // An atomic's data may be two values: what is compared and what is written.
+        let dwords = together.bytes.div_ceil(4) as u16 * if atomic { 2 } else { 1 };
+        let registers = &self.room.waves[wave.id.wave as usize];
+        !registers.touches(Src::Vgpr(data), dwords, together.exec) && self.define(together)
+    }
+
+    /// What lanes have written together is defined; tells whether that was all there is to do.
+    fn define(&mut self, together: &Together) -> bool {
+        let whole = together.bytes.is_multiple_of(4) && together.first.is_multiple_of(4);
+        match together.space {
+            Space::Global if !self.is_private(Space::Global, together.first) => !self.results.any(),
+            Space::Lds if whole && together.beside => {
+                let first = together.first / 4;
+                self.lds.define(first..first + u64::from(together.bytes) * 16);
+                true
+            }
+            Space::Lds if whole => {
+                for lane in lanes(together.exec) {
+                    let address = together.address(lane);
+                    if !address.is_multiple_of(4) {
+                        return false;
+                    }
+                    self.lds.define(address / 4..(address + u64::from(together.bytes)) / 4);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// Loads, stores and atomics of lanes.
-    fn transfer(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, inst: &Inst, accesses: &[Access]) {
+    fn transfer(
+        &mut self,
+        cx: &Context<'_>,
+        wave: &Wave,
+        at: &Executed,
+        inst: &Inst,
+        accesses: &mut Accesses,
+    ) {
         let (load, extend, high) =
             match inst.run {
                 Run::Memory(Move::Load { extend, .. })
@@ -558,9 +631,15 @@ impl Group {
                 | Run::Share(Share::Access(Move::Store { high, .. })) => (false, None, high),
                 _ => (false, None, false),
             };
-        if load && accesses.iter().all(|a| self.is_known(a)) {
+        if load && self.are_known(accesses) {
             return;
         }
+        if let Some([whole]) = accesses.together().filter(|_| !load)
+            && self.defines(wave, inst, whole)
+        {
+            return;
+        }
+        let accesses = accesses.list();
         // Bytes of each lane that were moved already.
         let mut done = [0u16; 64];
         let mut gathered = [(0u64, None); 64];
@@ -634,11 +713,20 @@ impl Group {
         at: &Executed,
         inst: &Inst,
         (bytes, action): (u8, PairAction),
-        accesses: &[Access],
+        accesses: &mut Accesses,
     ) {
-        if action == PairAction::Read && accesses.iter().all(|a| self.is_known(a)) {
+        if action == PairAction::Read && self.are_known(accesses) {
             return;
         }
+        if let Some(parts @ [_, _]) = accesses.together().filter(|_| action == PairAction::Write) {
+            let registers = &self.room.waves[wave.id.wave as usize];
+            let dwords = u16::from(bytes) / 4;
+            let clean = |(i, t): (usize, &Together)| !registers.touches(inst.src[1 + i], dwords, t.exec);
+            if parts.iter().enumerate().all(clean) && parts.iter().all(|t| self.define(t)) {
+                return;
+            }
+        }
+        let accesses = accesses.list();
         let words = u16::from(bytes) / 4;
         let mut done = [0u16; 64];
         for access in accesses.iter().filter(|a| a.fault.is_none() && a.kind == Kind::Read) {
@@ -736,7 +824,7 @@ impl Group {
     }
 
     /// An instruction has run: what memory had is known.
-    fn end(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, inst: &Inst, accesses: &[Access]) {
+    fn end(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, inst: &Inst, accesses: &mut Accesses) {
         match inst.run {
             Run::Memory(_) | Run::Share(Share::Access(_)) => {
                 if !matches!(
@@ -757,7 +845,7 @@ impl Group {
                 let data = at.step.info.writes().find(|u| u.role.is_some()).map(|u| u.reg);
                 let Some(Reg::Scalar(first)) = data else { return };
                 let mut code = u32::from(first);
-                for access in accesses.iter().filter(|a| a.kind == Kind::Read) {
+                for access in accesses.list().iter().filter(|a| a.kind == Kind::Read) {
                     let (undefined, origin) = self.read(access);
                     for i in 0..access.bytes / 4 {
                         self.registers(wave).set_scalar(code, (undefined >> (32 * i)) as u32, origin);
@@ -767,7 +855,7 @@ impl Group {
             }
             Run::Share(_) | Run::Formatted(_) | Run::Image(_) | Run::ScalarMemory(_) => {
                 self.defined(wave, at);
-                for access in accesses.iter().filter(|a| a.fault.is_none() && a.kind != Kind::Read) {
+                for access in accesses.list().iter().filter(|a| a.fault.is_none() && a.kind != Kind::Read) {
                     self.write(cx, wave, at, access, 0, None);
                 }
             }
@@ -787,7 +875,7 @@ impl GroupWatch for Group {
         *slot(&mut self.room.known, at) = Some(inst);
     }
 
-    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {
         let inst = self.resolved(cx, wave, at);
         self.end(cx, wave, at, &inst, accesses);
         *slot(&mut self.room.known, at) = Some(inst);

@@ -4,6 +4,7 @@
 //! count on that when they widen scalar loads, and so such a load may read on behind its first byte. LDS ends where the
 //! work-group's packet says, private memory where the lane's own does, arguments where the kernel's do.
 
+use super::accesses::Accesses;
 use super::book::{Key, Told, Who};
 use super::freed::Freed;
 use super::scene::Executed;
@@ -37,6 +38,10 @@ impl Watch for Mem {
                 .map(|c| (start.saturating_add(c.start), start.saturating_add(c.end)))
                 .collect(),
         })
+    }
+
+    fn wants_before(&self, at: &Executed) -> bool {
+        matches!(at.step.inst.row.enc, Enc::Mubuf | Enc::Mtbuf)
     }
 
     fn is_narrow(&self) -> bool {
@@ -295,12 +300,11 @@ impl GroupWatch for Group {
     }
 
     fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
-        if matches!(at.step.inst.row.enc, Enc::Mubuf | Enc::Mtbuf) {
-            self.descriptor(cx, wave, at);
-        }
+        self.descriptor(cx, wave, at);
     }
 
-    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {
+        let accesses = accesses.list();
         let Some(first) = accesses.first() else { return };
         let mut told: Option<(Violation, Access, u64, u64)> = None;
         for access in accesses {

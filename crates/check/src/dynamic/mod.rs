@@ -4,6 +4,7 @@
 //! checks. A check is a file with a [`watch::Watch`] for a dispatch, and stands in one list, [`watches`]. What it finds goes to the
 //! [`book`], which keeps one report for each cause. Engines know nothing of it, and what is not asked for costs nothing.
 
+mod accesses;
 mod between;
 mod book;
 mod cells;

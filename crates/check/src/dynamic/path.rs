@@ -1,6 +1,7 @@
 //! The static checks along the path that waves take: what [`crate::flow`] carries along all paths is carried along this
 //! one. Waves take the same paths again and again, so that what a step makes of a state is found out once and remembered.
 
+use super::accesses::Accesses;
 use super::book::{Key, Told, Who};
 use super::pool::Pool;
 use super::scene::Executed;
@@ -12,7 +13,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use wavemill_isa::Enc;
 use wavemill_wave::Wave;
-use wavemill_wave::observe::{Access, Space};
+use wavemill_wave::observe::Space;
 
 /// States that are remembered. Kernels have hundreds; where one has more, the paths that lead to others begin anew, with nothing
 /// under way.
@@ -167,8 +168,8 @@ impl<S: State + Send + Sync> GroupWatch for Walk<S> {
         self.at[wave.id.wave as usize] = step.to;
     }
 
-    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
-        if at.step.inst.row.enc != Enc::Flat || accesses.iter().all(|a| a.space != Space::Lds) {
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {
+        if at.step.inst.row.enc != Enc::Flat || !accesses.any_in(Space::Lds) {
             return;
         }
         let from = self.at[wave.id.wave as usize];

@@ -5,6 +5,7 @@
 //! places are flags shows while the kernel runs, so that conflicts are kept until its end. Lanes of a wave run in step and do
 //! not race.
 
+use super::accesses::{Accesses, Together};
 use super::between::{Between, Register};
 use super::book::{Key, Told, Who};
 use super::cells::Numbered;
@@ -25,6 +26,7 @@ use wavemill_device::memory::Use;
 use wavemill_isa::encoding::bits;
 use wavemill_isa::info::{Path, WaitCounts};
 use wavemill_isa::row::MemKind;
+use wavemill_sem::bus::Coherence;
 use wavemill_sem::gws::{self, Request};
 use wavemill_sem::state::lanes;
 use wavemill_wave::observe::{Access, Kind, Space};
@@ -419,6 +421,14 @@ impl Watch for Race {
         })
     }
 
+    fn wants_before(&self, at: &Executed) -> bool {
+        Request::of(at.step.inst.row.op).is_some() || writes_memory(at)
+    }
+
+    fn wants_idle(&self, at: &Executed) -> bool {
+        at.leaves_alus()
+    }
+
     fn ended(&self, cx: &Context<'_>) {
         let begun = self.begun(cx);
         let Begun { party, waves: own, .. } = begun;
@@ -464,7 +474,11 @@ struct Group {
 /// The bytes of dwords that an access touches.
 fn dwords(start: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
     let end = start + u64::from(bytes);
+    let whole = (start | end).is_multiple_of(4);
     (start / 4..end.div_ceil(4)).map(move |dword| {
+        if whole {
+            return (dword, 15);
+        }
         let (from, to) = ((dword * 4).max(start) - dword * 4, (dword * 4 + 4).min(end) - dword * 4);
         (dword, ((1u8 << to) - 1) & !((1u8 << from) - 1))
     })
@@ -472,8 +486,8 @@ fn dwords(start: u64, bytes: u32) -> impl Iterator<Item = (u64, u8)> {
 
 impl Group {
     /// A load that the wave repeats, with no other access and no barrier between, waits for something.
-    fn polls(&mut self, wave: WaveId, at: &Executed, first: &Access) -> bool {
-        let own = (first.kind == Kind::Read).then_some((at.index, first.address));
+    fn polls(&mut self, wave: WaveId, at: &Executed, kind: Kind, address: u64) -> bool {
+        let own = (kind == Kind::Read).then_some((at.index, address));
         let before = std::mem::replace(&mut self.read[wave.wave as usize], own);
         own.is_some() && before == own
     }
@@ -563,6 +577,116 @@ impl Group {
     }
 }
 
+/// How an access is made; none that is no access to data.
+fn how(kind: Kind, coherence: Coherence, polls: bool, returns: bool) -> Option<How> {
+    let atomic = matches!(kind, Kind::Atomic(_));
+    match kind {
+        Kind::Invalidate | Kind::WriteBack => None,
+        Kind::Read | Kind::Write | Kind::Atomic(_) => Some(How {
+            writes: kind != Kind::Read,
+            reads: kind == Kind::Read || atomic && returns,
+            atomic,
+            through_l1: !atomic && !coherence.glc,
+            polls: polls || kind == Kind::Read && coherence.glc,
+        }),
+    }
+}
+
+/// Which clock orders accesses to memory, and where it is in the shadow; none of what is a lane's own.
+fn shadow_of(space: Space) -> Option<(Order, u64)> {
+    match space {
+        Space::Lds => Some((Order::Lds, 0)),
+        Space::Gds => Some((Order::Memory, GDS)),
+        Space::Global | Space::Scalar => Some((Order::Memory, 0)),
+        Space::Scratch | Space::Code => None,
+    }
+}
+
+/// Adds an access to those of its line.
+fn touch(
+    batches: &mut Vec<Batch>,
+    last: &mut usize,
+    as_: (Order, How),
+    (dword, bytes): (u64, u8),
+    lanes: u64,
+) {
+    let line = dword / DWORDS;
+    // Neighbours are mostly in one line.
+    if batches.get(*last).is_none_or(|b| b.line != line) {
+        let same = |b: &Batch| b.line == line && (b.order, b.how) == as_;
+        *last = batches.iter().rposition(same).unwrap_or(batches.len());
+        if *last == batches.len() {
+            batches.push(Batch::new(line, as_.0, as_.1));
+        }
+    }
+    batches[*last].add(dword % DWORDS, bytes, lanes);
+}
+
+impl Group {
+    /// Puts the accesses of an instruction together by lines.
+    fn gather(&mut self, wave: WaveId, polls: bool, returns: bool, accesses: &[Access]) {
+        let clock = &mut self.clocks[wave.wave as usize];
+        for alike in
+            accesses.chunk_by(|a, b| (a.space, a.kind, a.coherence) == (b.space, b.kind, b.coherence))
+        {
+            let Access { space, kind, coherence, .. } = alike[0];
+            if kind == Kind::Invalidate {
+                clock.invalidate();
+            }
+            let Some(how) = how(kind, coherence, polls, returns) else { continue };
+            let Some((order, base)) = shadow_of(space) else { continue };
+            let mut last = usize::MAX;
+            for access in alike.iter().filter(|a| a.fault.is_none()) {
+                if matches!(space, Space::Global | Space::Scalar) {
+                    if self.scratch.contains(&access.address) {
+                        continue;
+                    }
+                    if how.through_l1 && !how.writes && space == Space::Global {
+                        clock.loaded();
+                    }
+                }
+                let own = access.lane.map_or(0, |l| 1 << l);
+                let batches = &mut self.batches;
+                for place in dwords(base + access.address, access.bytes) {
+                    touch(batches, &mut last, (order, how), place, own);
+                }
+            }
+        }
+    }
+
+    /// The same of lanes together, which are not in private memory.
+    fn gather_together(&mut self, wave: WaveId, polls: bool, returns: bool, together: &Together) {
+        let Together { space, kind, coherence, exec, bytes, first, beside, .. } = *together;
+        let Some(how) = how(kind, coherence, polls, returns) else { return };
+        let Some((order, base)) = shadow_of(space) else { return };
+        if how.through_l1 && !how.writes && space == Space::Global {
+            self.clocks[wave.wave as usize].loaded();
+        }
+        let start = base + first;
+        if beside && start.is_multiple_of(4) {
+            // 64 lanes are whole dwords.
+            let bytes = u64::from(bytes);
+            let (from, to) = (start / 4, start / 4 + bytes * 16);
+            for line in from / DWORDS..to.div_ceil(DWORDS) {
+                let mut batch = Batch::new(line, order, how);
+                let (low, high) = (from.max(line * DWORDS), to.min((line + 1) * DWORDS));
+                batch.dwords = !0 >> (DWORDS - (high - low)) << (low - line * DWORDS);
+                let (low, high) = ((low * 4 - start) / bytes, (high * 4 - start).div_ceil(bytes));
+                batch.lanes = !0 >> (64 - (high - low)) << low;
+                self.batches.push(batch);
+            }
+            return;
+        }
+        let mut last = usize::MAX;
+        for lane in lanes(exec) {
+            let start = base + together.address(lane);
+            for place in dwords(start, bytes) {
+                touch(&mut self.batches, &mut last, (order, how), place, 1 << lane);
+            }
+        }
+    }
+}
+
 /// A page that nobody has accessed. What the machine and the host talk through is nothing but flags.
 fn new_page(cx: &Context<'_>, line: u64) -> Page {
     let address = line * DWORDS * 4;
@@ -582,6 +706,11 @@ fn meeting(wave: &Wave, at: &Executed) -> Option<(u64, Request)> {
     Some((GWS + 4 * u64::from(resource), request))
 }
 
+/// An instruction that others may see something of.
+fn writes_memory(at: &Executed) -> bool {
+    at.step.info.memory().any(|m| m.kind != MemKind::Load && m.path != Path::Lds)
+}
+
 impl GroupWatch for Group {
     fn before(&mut self, _: &Context<'_>, wave: &Wave, at: &Executed) {
         // A wave that waits comes again and again.
@@ -593,12 +722,12 @@ impl GroupWatch for Group {
             }
             return;
         }
-        if at.step.info.memory().any(|m| m.kind != MemKind::Load && m.path != Path::Lds) {
+        if writes_memory(at) {
             flight::begin();
         }
     }
 
-    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {
         if let Some((place, request)) = meeting(wave, at) {
             self.waits[wave.id.wave as usize] = false;
             let clock = &mut self.clocks[wave.id.wave as usize];
@@ -609,72 +738,21 @@ impl GroupWatch for Group {
             }
             return;
         }
-        let Some(first) = accesses.first() else { return flight::end() };
-        let waits = self.polls(wave.id, at, first);
+        let Some((_, kind, address)) = accesses.first() else { return flight::end() };
+        let polls = self.polls(wave.id, at, kind, address);
         let clock = &mut self.clocks[wave.id.wave as usize];
-        clock.issue(&at.step.info, self.most);
+        clock.issue(&at.step.info, accesses.any_in(Space::Lds), self.most);
         let returns = at.step.info.writes().any(|u| u.role.is_some());
-        let mut batches = std::mem::take(&mut self.batches);
+        self.batches.clear();
+        let private = |parts: &&[Together]| parts.iter().any(|t| self.scratch.contains(&t.first));
+        match accesses.together().filter(|parts| !private(parts)) {
+            Some(parts) => parts.iter().for_each(|t| self.gather_together(wave.id, polls, returns, t)),
+            None => self.gather(wave.id, polls, returns, accesses.list()),
+        }
         // Flags that were read, and may have been written by somebody who is about to tell of it.
         let mut flags: Vec<(u64, u64)> = Vec::new();
-        for alike in
-            accesses.chunk_by(|a, b| (a.space, a.kind, a.coherence) == (b.space, b.kind, b.coherence))
-        {
-            let Access { space, kind, coherence, .. } = alike[0];
-            let atomic = matches!(kind, Kind::Atomic(_));
-            let how = match kind {
-                Kind::Invalidate => {
-                    self.clocks[wave.id.wave as usize].invalidate();
-                    continue;
-                }
-                Kind::WriteBack => continue,
-                Kind::Read | Kind::Write | Kind::Atomic(_) => How {
-                    writes: kind != Kind::Read,
-                    reads: kind == Kind::Read || atomic && returns,
-                    atomic,
-                    through_l1: !atomic && !coherence.glc,
-                    polls: waits || kind == Kind::Read && coherence.glc,
-                },
-            };
-            let (order, base) = match space {
-                Space::Lds => (Order::Lds, 0),
-                Space::Gds => (Order::Memory, GDS),
-                Space::Global | Space::Scalar => (Order::Memory, 0),
-                Space::Scratch | Space::Code => continue,
-            };
-            // Neighbours are mostly in one line.
-            let mut current = usize::MAX;
-            let mut touch = |dword: u64, bytes: u8, own: u64| {
-                let line = dword / DWORDS;
-                if batches.get(current).is_none_or(|b| b.line != line) {
-                    let same = |b: &Batch| b.line == line && b.order == order && b.how == how;
-                    current = batches.iter().rposition(same).unwrap_or(batches.len());
-                    if current == batches.len() {
-                        batches.push(Batch::new(line, order, how));
-                    }
-                }
-                batches[current].add(dword % DWORDS, bytes, own);
-            };
-            for access in alike.iter().filter(|a| a.fault.is_none()) {
-                if matches!(space, Space::Global | Space::Scalar) {
-                    if self.scratch.contains(&access.address) {
-                        continue;
-                    }
-                    if how.through_l1 && !how.writes && space == Space::Global {
-                        self.clocks[wave.id.wave as usize].loaded();
-                    }
-                }
-                let own = access.lane.map_or(0, |l| 1 << l);
-                let start = base + access.address;
-                if access.bytes == 4 && start.is_multiple_of(4) {
-                    touch(start / 4, 15, own);
-                } else {
-                    dwords(start, access.bytes).for_each(|(dword, bytes)| touch(dword, bytes, own));
-                }
-            }
-        }
+        let batches = std::mem::take(&mut self.batches);
         batches.iter().for_each(|batch| self.process(cx, wave.id, at, batch, &mut flags));
-        batches.clear();
         self.batches = batches;
         flight::end();
         if !flags.is_empty() {

@@ -9,9 +9,11 @@ use wavemill_asm::disasm::Disassembler;
 use wavemill_device::launch::Plan;
 use wavemill_device::memory::Allocations;
 use wavemill_device::{Loaded, fault, observe};
-use wavemill_isa::{Inst, Target};
+use wavemill_isa::info::Reg;
+use wavemill_isa::{Enc, Inst, Target};
 use wavemill_object::lines::Lines;
 use wavemill_object::read::File;
+use wavemill_sem::state::named_sgprs;
 
 /// An instruction that was executed.
 #[derive(Clone, Debug)]
@@ -20,6 +22,16 @@ pub struct Executed {
     pub index: u32,
     /// What it is.
     pub step: Step,
+    /// It writes EXEC.
+    pub writes_exec: bool,
+}
+
+impl Executed {
+    /// Whether it is of neither the scalar nor the vector ALU, nor of program flow.
+    pub fn leaves_alus(&self) -> bool {
+        let enc = self.step.inst.row.enc;
+        !enc.is_valu() && enc as u8 > Enc::Sopp as u8
+    }
 }
 
 /// A dispatch.
@@ -41,8 +53,16 @@ pub struct Scene {
 impl Scene {
     /// Takes notes of a dispatch.
     pub fn new(scene: &observe::Scene<'_>) -> Scene {
-        let program =
-            Program { target: *scene.target, steps: Vec::new(), entries: Vec::new(), unknown: Vec::new() };
+        // More SGPRs than have numbers: VCC has none but its own.
+        let named = named_sgprs(scene.target.level());
+        let sgprs = u8::try_from(scene.plan.kernel.setup.sgprs).ok().filter(|n| *n <= named);
+        let program = Program {
+            target: *scene.target,
+            steps: Vec::new(),
+            entries: Vec::new(),
+            unknown: Vec::new(),
+            vcc: sgprs.and_then(|n| n.checked_sub(2)),
+        };
         Scene {
             plan: scene.plan.clone(),
             target: *scene.target,
@@ -70,7 +90,9 @@ impl Scene {
         // Whoever follows the path taken sees what functions do.
         let info = inst.info(&self.target);
         let step = Step { at: pc, inst: *inst, info, next: Vec::new(), calls: false, returns: false };
-        let found = Arc::new(Executed { index: program.steps.len() as u32, step: step.clone() });
+        let writes_exec = step.info.writes().any(|u| u.reg == Reg::EXEC);
+        let index = program.steps.len() as u32;
+        let found = Arc::new(Executed { index, step: step.clone(), writes_exec });
         program.steps.push(step);
         known.insert(pc, found.clone());
         found

@@ -1,12 +1,12 @@
 //! Barriers that not all waves or lanes of a work-group reach, and waves that wait for ever.
 
+use super::accesses::Accesses;
 use super::book::{Key, Told, Who};
 use super::scene::Executed;
 use super::set::Check;
 use super::watch::{Context, GroupWatch, Watch};
 use wavemill_isa::Op;
-use wavemill_isa::info::Reg;
-use wavemill_wave::observe::{Access, Kind, Space};
+use wavemill_wave::observe::{Kind, Space};
 use wavemill_wave::{Event, Wave, WaveId};
 
 /// The check.
@@ -87,7 +87,7 @@ impl GroupWatch for Group {
     fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
         let state = &mut self.waves[wave.id.wave as usize];
         state.pc = at.step.at;
-        if at.step.info.writes().any(|u| u.reg == Reg::EXEC) {
+        if at.writes_exec {
             state.chosen =
                 at.step.inst.row.op == Op::s_mov_b64 && !at.step.info.reads().any(|u| u.role.is_some());
         }
@@ -105,10 +105,14 @@ impl GroupWatch for Group {
         }
     }
 
-    fn after(&mut self, _: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
-        let read = |a: &&Access| matches!(a.kind, Kind::Read | Kind::Atomic(_));
-        if let Some(access) = accesses.iter().find(read) {
-            self.waves[wave.id.wave as usize].read = Some((at.step.at, access.space, access.address));
+    fn after(&mut self, _: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {
+        let reads = |kind: Kind| matches!(kind, Kind::Read | Kind::Atomic(_));
+        let found = match accesses.together() {
+            Some(parts) => accesses.first().filter(|_| reads(parts[0].kind)),
+            None => accesses.list().iter().find(|a| reads(a.kind)).map(|a| (a.space, a.kind, a.address)),
+        };
+        if let Some((space, _, address)) = found {
+            self.waves[wave.id.wave as usize].read = Some((at.step.at, space, address));
         }
     }
 

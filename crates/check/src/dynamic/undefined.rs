@@ -165,6 +165,10 @@ pub fn depends(program: &Program, all: &[Bits]) -> Vec<bool> {
         let at = |v: Value| all[v.0 as usize];
         let constant = |v: Value| matches!(program.nodes[v.0 as usize], Node::Constant(..));
         let some = |v: Value| at(v).undefined != 0;
+        // Two numbers of which nobody knows the highest bit may be in either order, whatever the others are.
+        let compared = |a: Value, b: Value, highest: u64| {
+            (some(a) || some(b)) && at(a).undefined & at(b).undefined & highest == 0
+        };
         let (own, operands): (bool, &[Value]) = match node {
             Node::Input(..) | Node::Constant(..) | Node::Lanes(_) | Node::Rarely { .. } => (false, &[]),
             Node::Operator(Operator::And | Operator::Or, _, operands @ [a, b]) => {
@@ -188,7 +192,7 @@ pub fn depends(program: &Program, all: &[Bits]) -> Vec<bool> {
                 let [a, b, c] = *operands;
                 let own = match op {
                     word::eq => !matches!(at(a).undefined | at(b).undefined, 0 | 0xffff_ffff),
-                    word::lt_u | word::lt_i => some(a) || some(b),
+                    word::lt_u | word::lt_i => compared(a, b, 1 << 31),
                     word::shl | word::shr | word::sar => some(a) && !constant(b),
                     word::permute_bytes => (some(a) || some(b)) && !constant(c),
                     _ => false,
@@ -199,7 +203,7 @@ pub fn depends(program: &Program, all: &[Bits]) -> Vec<bool> {
                 let [a, b, _] = *operands;
                 let own = match op {
                     long::eq => !matches!(at(a).undefined | at(b).undefined, 0 | u64::MAX),
-                    long::lt_u | long::lt_i => some(a) || some(b),
+                    long::lt_u | long::lt_i => compared(a, b, 1 << 63),
                     long::shl | long::shr | long::sar => some(a) && !constant(b),
                     _ => false,
                 };

@@ -1,9 +1,10 @@
 //! What a check is: something that watches the work-groups of a dispatch.
 
+use super::accesses::Accesses;
 use super::book::{Book, Key, Told, Who};
 use super::scene::{Executed, Scene};
 use std::sync::Arc;
-use wavemill_wave::observe::{Access, Space, WaitCounts};
+use wavemill_wave::observe::{Space, WaitCounts};
 use wavemill_wave::{Event, Wave};
 
 /// What a check can look at and write to.
@@ -34,6 +35,18 @@ pub trait Watch: Send + Sync {
         false
     }
 
+    /// Whether it wants to be told of an instruction before it runs ([`GroupWatch::before`]).
+    fn wants_before(&self, at: &Executed) -> bool {
+        let _ = at;
+        true
+    }
+
+    /// Whether it wants to be told when an instruction has accessed nothing ([`GroupWatch::after`]).
+    fn wants_idle(&self, at: &Executed) -> bool {
+        let _ = at;
+        false
+    }
+
     /// The dispatch is over.
     fn ended(&self, cx: &Context<'_>) {
         let _ = cx;
@@ -50,7 +63,7 @@ pub trait GroupWatch: Send {
     fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {}
 
     /// An instruction has run or faulted, with these accesses.
-    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {}
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {}
 
     /// All that an instruction accesses lies within these bytes: whether nothing more need be known to find nothing wrong
     /// with that.

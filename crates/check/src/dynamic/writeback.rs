@@ -1,6 +1,7 @@
 //! Scalar stores that stay in the scalar data cache: whoever reads them another way, and whoever comes after the wave, needs
 //! S_DCACHE_WB behind them (AMDGPU guide, memory model: before S_ENDPGM).
 
+use super::accesses::Accesses;
 use super::book::{Key, Told, Who};
 use super::cells::Numbered;
 use super::scene::Executed;
@@ -8,7 +9,7 @@ use super::set::Check;
 use super::watch::{Context, GroupWatch, Watch};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use wavemill_wave::observe::{Access, Kind, Space};
+use wavemill_wave::observe::{Kind, Space};
 use wavemill_wave::{Event, Wave, WaveId};
 
 /// A scalar store that is not written back: the wave and the instruction.
@@ -37,6 +38,10 @@ impl Watch for WriteBack {
     fn group(&self, _: &Context<'_>, _: [u32; 3], _: u32) -> Box<dyn GroupWatch> {
         Box::new(Group { stores: self.stores.clone() })
     }
+
+    fn wants_before(&self, _: &Executed) -> bool {
+        false
+    }
 }
 
 struct Group {
@@ -47,8 +52,12 @@ const KIND: &str = "not-written-back";
 const MEND: &str = "put s_dcache_wb and s_waitcnt lgkmcnt(0) behind the store";
 
 impl GroupWatch for Group {
-    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &[Access]) {
-        for access in accesses.iter().filter(|a| a.fault.is_none()) {
+    fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {
+        let vector = accesses.together().is_some() && !accesses.any_in(Space::Scalar);
+        if vector && !self.stores.some.load(Ordering::Relaxed) {
+            return;
+        }
+        for access in accesses.list().iter().filter(|a| a.fault.is_none()) {
             let some = self.stores.some.load(Ordering::Relaxed);
             let dwords = access.address / 4..(access.address + u64::from(access.bytes)).div_ceil(4);
             match (access.space, access.kind) {

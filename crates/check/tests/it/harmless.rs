@@ -71,7 +71,6 @@ pub struct Case<'a> {
 fn queue(queue: Queue, counter: Counter) -> Queue {
     match (queue, counter) {
         (Queue::Flat, Counter::Vm) => Queue::Vector,
-        (Queue::Flat, _) => Queue::Lds,
         (queue, _) => queue,
     }
 }
@@ -285,7 +284,8 @@ impl Case<'_> {
         };
         let stores = second.info.memory().any(|m| m.kind != MemKind::Load);
         if second.inst.row.op == Op::s_barrier {
-            let lds = ages[1].is_some() && self.queue(op, Counter::Lgkm) == Some(Queue::Lds);
+            let lds =
+                ages[1].is_some() && matches!(self.queue(op, Counter::Lgkm), Some(Queue::Lds | Queue::Flat));
             return if lds { wrong(By::Barrier) } else { Ok(Reason::WorkGroup) };
         }
         if memory(op) && memory(index) && stores {

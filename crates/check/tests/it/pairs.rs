@@ -58,6 +58,13 @@ const PAIRS: &[(Kind, &str, &str)] = &[
         GFX7,
         "flat_load_dword v0, v[2:3]\ns_waitcnt lgkmcnt(0)\n+s_waitcnt vmcnt(0)\n!v_add_f32 v1, v0, v0",
     ),
+    // In memory, FLAT counts LGKM_CNT down early: it may be what is done of the two.
+    (
+        Kind::Used,
+        GFX7,
+        "s_mov_b32 m0, -1\nds_read_b32 v1, v4\nflat_load_dword v0, v[2:3]\ns_waitcnt vmcnt(0) lgkmcnt(1)\n\
+         v_mov_b32 v5, v0\n+s_waitcnt lgkmcnt(0)\n!v_add_f32 v6, v1, v1",
+    ),
     (Kind::Used, GFX9, "global_load_dwordx4 v[0:3], v[4:5], off\n+s_waitcnt vmcnt(0)\n!v_mov_b32 v6, v3"),
     (Kind::Used, GFX9, "global_atomic_add v0, v[4:5], v6, off glc\n+s_waitcnt vmcnt(0)\n!v_mov_b32 v6, v0"),
     (

@@ -33,6 +33,7 @@ fn launch(kernel: &str) -> Option<(&'static [u32], &'static [u32], Vec<Arg>)> {
             (&[48, 48], &[16, 16], vec![matrix(), matrix(), matrix(), Number(48)])
         }
         "bitonic" => (&[1024], &[256], vec![Buffer(8192)]),
+        "local_atomics" => (&[128], &[64], vec![Buffer(48), Buffer(64), Buffer(512)]),
         "rounds" => (&[4096], &[128], vec![Buffer(32_768), Buffer(4), Number(4)]),
         _ => return None,
     })

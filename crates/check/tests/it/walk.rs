@@ -12,8 +12,6 @@ struct Operation {
     queue: Queue,
     by: u8,
     loads: Vec<Reg>,
-    /// The same load also counts elsewhere: done there, it is done here.
-    twin: usize,
 }
 
 /// Paths tried, and their lengths.
@@ -35,7 +33,7 @@ pub fn walk(program: &Program, through: u64) -> Option<u64> {
         let Some(mut at) = program.entries.first().copied() else { break };
         let mut under_way: Vec<Operation> = Vec::new();
         let mut passed = false;
-        for number in 0..STEPS {
+        for _ in 0..STEPS {
             let step = &program.steps[at];
             passed |= step.at == through;
             let touched: Vec<Reg> = step.info.reads().flat_map(|u| u.regs()).collect();
@@ -51,19 +49,14 @@ pub fn walk(program: &Program, through: u64) -> Option<u64> {
             let memory = step.info.raises().any(|r| r.counter != Counter::Exp);
             // EXP_CNT says that a store's data was read, not that the store is done.
             for raise in step.info.raises().filter(|r| memory && r.counter != Counter::Exp) {
+                // FLAT in memory: VM_CNT tells. LGKM_CNT may have come down at once.
                 let queue = match (raise.queue, raise.counter) {
                     (Queue::Flat, Counter::Vm) => Queue::Vector,
-                    (Queue::Flat, _) => Queue::Lds,
+                    (Queue::Flat, _) => continue,
                     (queue, _) => queue,
                 };
                 let loads = step.info.writes().filter(|u| u.role.is_some()).flat_map(|u| u.regs()).collect();
-                under_way.push(Operation {
-                    counter: raise.counter,
-                    queue,
-                    by: raise.by,
-                    loads,
-                    twin: number,
-                });
+                under_way.push(Operation { counter: raise.counter, queue, by: raise.by, loads });
             }
             // A counter cannot hold more than its maximum.
             let most = WaitCounts::none(program.target.level());
@@ -82,14 +75,11 @@ pub fn walk(program: &Program, through: u64) -> Option<u64> {
 
 /// The counter is at most `n` now: what must be done for that to be so, is done.
 fn finish(under_way: &mut Vec<Operation>, counter: Counter, n: u8) {
-    let mut done = Vec::new();
-    for (i, o) in under_way.iter().enumerate().filter(|(_, o)| o.counter == counter) {
+    let is_done = |i: usize, o: &Operation| {
         let later = under_way[i + 1..].iter().filter(|l| l.counter == counter && l.queue == o.queue);
         let after: u32 = later.map(|l| u32::from(l.by)).sum();
-        let in_order = o.queue.in_order() && after >= u32::from(n);
-        if n == 0 || in_order {
-            done.push(o.twin);
-        }
-    }
-    under_way.retain(|o| !done.contains(&o.twin));
+        o.counter == counter && (n == 0 || o.queue.in_order() && after >= u32::from(n))
+    };
+    let mut done = under_way.iter().enumerate().map(|(i, o)| is_done(i, o)).collect::<Vec<_>>().into_iter();
+    under_way.retain(|_| !done.next().unwrap_or(false));
 }
