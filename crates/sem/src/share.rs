@@ -2,6 +2,7 @@
 
 use crate::atomic::Atomic;
 use crate::gws::Request;
+use crate::lanes::{Word, w};
 use crate::memory::{self, Access, src2};
 use wavemill_isa::Op;
 
@@ -114,4 +115,10 @@ impl Sync {
 /// The two offsets of an instruction that has two addresses, in bytes.
 pub fn pair_offsets(offset: u16, step: u16) -> [u32; 2] {
     [(offset & 0xff) as u32 * step as u32, (offset >> 8) as u32 * step as u32]
+}
+
+/// DS_CONDXCHG32: whether a dword in memory is replaced, and by what. Bit 31 of its datum says whether the other bits are stored.
+#[inline(always)]
+pub fn conditional_exchange<W: Word>(datum: W) -> (W::Mask, W) {
+    (datum.lt_i(w(0)), datum & w(0x7fff_ffff))
 }

@@ -10,7 +10,7 @@ use crate::lanemove::{first_lane, permute_lane, swizzle_source};
 use crate::memory::Access;
 use crate::ordered::Count;
 use crate::scalar::S32;
-use crate::share::{PairAction, Share, Sync, pair_offsets};
+use crate::share::{PairAction, Share, Sync, conditional_exchange, pair_offsets};
 use crate::state::lanes;
 use wavemill_isa::Level;
 
@@ -249,9 +249,8 @@ fn conditional<B: Bus>(inst: &Inst, offset: u32, part: Part, state: &mut B) -> R
         let address = state.lane(inst.src[0], 0, lane).wrapping_add(offset) & !7;
         for word in 0..2u16 {
             let data = state.lane(inst.src[1], word, lane);
-            // Bit 31 of a datum says whether its other bits are stored.
-            let (op, value) =
-                if data >> 31 != 0 { (Atomic::Swap, data & 0x7fff_ffff) } else { (Atomic::Or, 0) };
+            let (stores, value) = conditional_exchange(S32(data));
+            let (op, value) = if stores.0 { (Atomic::Swap, value.0) } else { (Atomic::Or, 0) };
             let rmw = Rmw { op, bytes: 4, data: value as u64, second: 0, unit: Unit::Share(&mode) };
             let at = part.at(address + 4 * word as u32, 4, Some(lane), Kind::Atomic(op), state);
             let old = at.map_or(Ok(0), |at| state.update(at, &rmw)).map_err(of_lane(lane, address))?;

@@ -40,8 +40,12 @@ pub(crate) unsafe fn load<V: V16>(p: *const u8, to: &Registers, bytes: u8, exten
     }
 }
 
+/// Rows to registers, sixteen lanes of each.
+///
+/// # Safety
+/// The registers must be there, aligned.
 #[inline(always)]
-unsafe fn put<V: V16, const N: usize>(rows: [V; N], to: &Registers, chunk: usize) {
+pub(super) unsafe fn put<V: V16, const N: usize>(rows: [V; N], to: &Registers, chunk: usize) {
     for (row, to) in rows.into_iter().zip(to) {
         // SAFETY: the caller's registers.
         unsafe { row.store(to.add(16 * chunk)) };
@@ -76,8 +80,12 @@ pub(crate) unsafe fn store<V: V16>(p: *mut u8, from: &Registers, bytes: u8, high
     }
 }
 
+/// The way back.
+///
+/// # Safety
+/// As for [`put`].
 #[inline(always)]
-unsafe fn get<V: V16, const N: usize>(from: &Registers, chunk: usize) -> [V; N] {
+pub(super) unsafe fn get<V: V16, const N: usize>(from: &Registers, chunk: usize) -> [V; N] {
     let mut rows = [V::splat(0); N];
     for (row, from) in rows.iter_mut().zip(from) {
         // SAFETY: the caller's registers.

@@ -7,6 +7,7 @@
 
 use super::cross::{self, Whence};
 use super::elements;
+use super::exchange::{self, Exchange};
 use super::groups::{self, Registers};
 use super::matrix::{Factors, Factors64, Product, Sums, Words, multiply_32, multiply_64};
 use super::places::{Places, Request, places};
@@ -468,6 +469,8 @@ pub(crate) struct Kernels {
     pub store: unsafe fn(*mut u8, &Registers, u8, bool),
     /// Atomic operations on numbers side by side ([`update::update`]).
     pub update: unsafe fn(&Batch<'_>),
+    /// Two numbers of each lane side by side exchanged ([`exchange::exchange`]).
+    pub exchange: unsafe fn(&Exchange),
     /// Data of other lanes ([`cross::pull`]).
     pub pull: unsafe fn(Whence, *const u32, *mut u32, u64),
     /// Data to other lanes ([`cross::push`]).
@@ -604,6 +607,10 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { update::update::<$v>(batch) }
                 }
+                pub unsafe fn swap(all: &Exchange) {
+                    // SAFETY: the caller's promise.
+                    unsafe { exchange::exchange::<$v>(all) }
+                }
                 pub unsafe fn pull(from: Whence, data: *const u32, to: *mut u32, exec: u64) {
                     // SAFETY: the caller's promise.
                     unsafe { cross::pull::<$v>(from, data, to, exec) }
@@ -642,6 +649,7 @@ macro_rules! backend {
             load: $module::load,
             store: $module::store,
             update: $module::together,
+            exchange: $module::swap,
             pull: $module::pull,
             push: $module::push,
             decode: $module::decode,

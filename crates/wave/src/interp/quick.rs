@@ -472,7 +472,11 @@ impl Exec<'_> {
         let part = (lds.base(), window.limit.0);
         match share {
             Share::Access(access) => self.quick_share1(inst, access, exec, offset as u32, part),
-            Share::Pair { bytes, step, action } if action != PairAction::Exchange => {
+            Share::Pair { bytes, step, action: PairAction::Exchange } => {
+                self.quick_exchange(inst, bytes, exec, pair_offsets(offset, step), part)
+            }
+            Share::ConditionalExchange => self.quick_conditional(inst, exec, offset as u32, part),
+            Share::Pair { bytes, step, action } => {
                 let store = action == PairAction::Write;
                 self.quick_share2(inst, (bytes, store), exec, pair_offsets(offset, step), part)
             }

@@ -3,7 +3,7 @@
 //! tests.
 
 use crate::harness::{Random, assemble, engines, registers, target};
-use crate::memory::{How, RESULT, elsewhere, text};
+use crate::memory::{DATA, How, RESULT, elsewhere, text};
 use crate::reference::{Access, access};
 use wavemill_isa::{Enc, ROWS, Row};
 use wavemill_wave::{Engine, Event, GroupShared, Memory, Shape, Simd, Wave};
@@ -101,15 +101,21 @@ fn outcome(start: &Start, engine: &dyn Engine, buffer: &mut [u32]) -> Outcome {
     (event, registers, buffer.to_vec(), group.lds.snapshot())
 }
 
-/// Texts of an instruction: with two offsets of several kinds, and loads over their own addresses.
+/// Texts of an instruction: with two offsets of several kinds, and results over their own addresses and data.
 fn texts(cpu: &str, row: &Row, access: Access, scalar_base: bool) -> Vec<String> {
     let how = How { simd: Simd::detect(), returns: true, scalar_base, odd: false };
     let (plain, _) = text(cpu, row, access, how);
     match access {
-        Access::Two(..) => ["offset0:1 offset1:3", "offset1:1", "offset0:1", "offset0:2 offset1:2"]
-            .iter()
-            .map(|offsets| plain.replace("offset0:1 offset1:3", offsets))
-            .collect(),
+        Access::Two(_, n, step) => {
+            let far = if step > n { "offset0:2 offset1:1" } else { "offset0:65 offset1:1" };
+            let offsets = ["offset0:1 offset1:3", "offset1:1", "offset0:1", "offset0:2 offset1:2", far];
+            let plain = offsets.map(|offsets| plain.replace("offset0:1 offset1:3", offsets));
+            // Results in the registers of the second datum, of the first one, and of the address.
+            let old = registers('v', RESULT, n / 2);
+            let over = [DATA + 8, DATA, 0].map(|first| registers('v', first, n / 2));
+            let over = plain.iter().flat_map(|text| over.iter().map(|new| text.replacen(&old, new, 1)));
+            over.chain(plain.clone()).collect()
+        }
         Access::Load(n, ..) => {
             let (old, new) = (registers('v', RESULT, n.div_ceil(4)), registers('v', 0, n.div_ceil(4)));
             vec![plain.replacen(&old, &new, 1), plain]

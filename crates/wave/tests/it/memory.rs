@@ -14,7 +14,7 @@ use wavemill_wave::{Event, Simd, Wave};
 const SLOT: usize = 64;
 const LANES: usize = 64;
 /// First register of data, of the result, and of what lies before and behind the result.
-const DATA: u16 = 8;
+pub const DATA: u16 = 8;
 pub const RESULT: u16 = 40;
 
 /// How an instruction is tried.
