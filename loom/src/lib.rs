@@ -10,6 +10,23 @@ mod sync {
     pub(crate) fn total_order() {
         atomic::fence(atomic::Ordering::SeqCst);
     }
+
+    /// A barrier of all threads makes each thread's own, which are nothing but order to the compiler, as good as fences.
+    pub(crate) fn barrier_of_all() {
+        atomic::fence(atomic::Ordering::SeqCst);
+    }
+
+    pub(crate) fn barrier_of_one() {
+        atomic::fence(atomic::Ordering::SeqCst);
+    }
+
+    pub(crate) fn has_barrier() -> bool {
+        true
+    }
+
+    pub(crate) fn pause() {
+        loom::thread::yield_now();
+    }
 }
 
 /// What stands for memory that is mapped: it says when it is gone.
@@ -34,6 +51,8 @@ mod mapping {
 
 #[path = "../../crates/runtime/src/doze.rs"]
 mod doze;
+#[path = "../../crates/wave/src/alone/handshake.rs"]
+mod handshake;
 #[path = "../../crates/device/src/reclaim.rs"]
 mod reclaim;
 #[path = "../../crates/hsa/src/users.rs"]
@@ -42,6 +61,7 @@ mod users;
 #[cfg(test)]
 mod tests {
     use crate::doze::{doze, sleeping};
+    use crate::handshake::Handshake;
     use crate::mapping::Mapping;
     use crate::reclaim::Reclaimer;
     use crate::users::{Refused, State, Users};
@@ -239,6 +259,84 @@ mod tests {
             assert!(users.get().is_none());
             assert_eq!(alive.load(Ordering::SeqCst), 0);
             assert_eq!(users.leave::<Wrong>(true, |_| ()), Err(Wrong(Refused::Unused)));
+        });
+    }
+
+    fn handshake() -> Arc<Handshake> {
+        Arc::new(Handshake {
+            present: Mutex::new(0),
+            hint: AtomicUsize::new(0),
+            alone: AtomicU64::new(0),
+            inside: AtomicBool::new(false),
+        })
+    }
+
+    /// Adds one to a word as waves do: in steps if alone.
+    fn add(threads: &Handshake, me: u64, word: &AtomicU32) {
+        if threads.begin(me) {
+            word.store(word.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            threads.end();
+        } else {
+            word.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Threads that come and go add to a word: nothing is lost.
+    #[test]
+    fn who_is_alone_loses_nothing() {
+        for others in [1, 2] {
+            every_order(move || {
+                let (threads, word) = (handshake(), Arc::new(AtomicU32::new(0)));
+                let others: Vec<_> = (0..others)
+                    .map(|n| {
+                        let (threads, word) = (threads.clone(), word.clone());
+                        thread::spawn(move || {
+                            threads.enter();
+                            add(&threads, 2 + n, &word);
+                            threads.leave(2 + n);
+                        })
+                    })
+                    .collect();
+                threads.enter();
+                for _ in 0..2 {
+                    add(&threads, 1, &word);
+                }
+                threads.leave(1);
+                let added = 2 + others.len() as u32;
+                others.into_iter().for_each(|t| t.join().unwrap());
+                assert_eq!(word.load(Ordering::Relaxed), added);
+            });
+        }
+    }
+
+    /// A lock is taken by comparing and exchanging, which does nothing but writes the old value where it fails, and released by
+    /// a plain store: that is not overwritten.
+    #[test]
+    fn who_is_alone_overwrites_no_store() {
+        every_order(|| {
+            let (threads, lock) = (handshake(), Arc::new(AtomicU32::new(1)));
+            let holder = {
+                let (threads, lock) = (threads.clone(), lock.clone());
+                thread::spawn(move || {
+                    threads.enter();
+                    lock.store(0, Ordering::Release);
+                    threads.leave(2);
+                })
+            };
+            threads.enter();
+            for _ in 0..2 {
+                if threads.begin(1) {
+                    let old = lock.load(Ordering::Relaxed);
+                    lock.store(if old == 0 { 2 } else { old }, Ordering::Relaxed);
+                    threads.end();
+                } else {
+                    let _ = lock.compare_exchange(0, 2, Ordering::SeqCst, Ordering::SeqCst);
+                }
+            }
+            threads.leave(1);
+            holder.join().unwrap();
+            let value = lock.load(Ordering::Relaxed);
+            assert_ne!(value, 1, "the release is lost");
         });
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 use wavemill_device::EngineKind;
 use wavemill_isa::target::Target;
-use wavemill_wave::{Engine, Event, GroupShared, Memory, Shape, Simd, Wave};
+use wavemill_wave::{Engine, Event, GroupShared, Memory, Shape, Simd, Wave, alone};
 
 const DEFAULT_RUNS: usize = 5;
 
@@ -404,6 +404,7 @@ impl Loop {
             data.and(memory.add(code.as_ptr() as u64, code.len() as u64, false))
         };
         added.map_err(|e| format!("{e:?}"))?;
+        memory.set_exclusive(buffers.as_ptr() as u64, true);
         let (engine, group) = (runner.make(target), GroupShared::new(4096));
         Ok(Loop { target, engine, memory, group, code, buffers })
     }
@@ -419,6 +420,9 @@ impl Loop {
         wave.pc = self.code.as_ptr() as u64;
         setup(&mut wave);
         wave.set_sgpr(0, count);
+        // As a device with one thread runs waves, after a while.
+        alone::prepare();
+        let _present = alone::Present::perhaps_alone();
         let start = clock();
         match self.engine.run(&mut wave, &self.group, &self.memory, u64::MAX) {
             Event::End => Ok((wave.counters.total(), (clock() - start).max(1e-9))),

@@ -58,3 +58,4 @@ pub use kernel::Kernel;
 pub use loader::{LoadError, LoadErrorKind, Loaded};
 pub use memory::{Allocations, Region, Use};
 pub use profile::Profile;
+pub use wavemill_wave::alone::Present;

@@ -368,6 +368,9 @@ fn map_segments(memory: &Arc<Allocations>, file: &File<'_>, name: &str) -> Resul
         region
             .announce(s.address - low, s.memory_size, s.flags & PF_W != 0, Use::Code, &label)
             .or_else(|_| fail(format!("its segments overlap at {:#x}", s.address)))?;
+        if s.flags & PF_W != 0 {
+            region.keep_out(s.address - low);
+        }
     }
     Ok((region, bias))
 }

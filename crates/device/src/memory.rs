@@ -11,6 +11,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use wavemill_wave::Memory;
+use wavemill_wave::alone::Present;
 
 /// What an allocation is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -479,6 +480,11 @@ impl Region {
         }
     }
 
+    /// The host will not write to it while waves run: of what is announced from an offset on, only they change anything.
+    pub fn keep_out(&self, offset: u64) {
+        self.owner.memory.set_exclusive(self.start() + offset, true);
+    }
+
     /// Size in bytes.
     pub fn len(&self) -> u64 {
         self.len
@@ -498,6 +504,7 @@ impl Region {
     /// Copies bytes in; false, and nothing copied, when they do not fit.
     pub fn write(&self, offset: u64, bytes: &[u8]) -> bool {
         let Some(to) = self.place(offset, bytes.len()) else { return false };
+        let _present = Present::among_others();
         // SAFETY: `place` checked that the bytes are inside the mapping, which nobody has references to.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         true

@@ -54,7 +54,7 @@ impl Pool {
             drop(state);
             self.shared.wake.notify_all();
         }
-        job.work();
+        job.work(helpers == 0);
         if helpers > 0 {
             self.shared.lock().jobs.retain(|(j, _)| !Arc::ptr_eq(j, &job));
         }
@@ -86,7 +86,7 @@ fn help(shared: &PoolShared) {
         }
         drop(state);
         // The panic has been recorded in the job; this thread serves the next one.
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.work()));
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| job.work(false)));
         state = shared.lock();
     }
 }

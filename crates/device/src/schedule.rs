@@ -29,6 +29,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
+use wavemill_wave::alone::Present;
 use wavemill_wave::{Caches, Counters, Engine, Event, Fault, Global, Observer, Order, Wave};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
@@ -281,8 +282,9 @@ impl Job {
         self.plan.group_count()
     }
 
-    /// Runs work-groups until none is left for this thread.
-    pub(crate) fn work(&self) {
+    /// Runs work-groups until none is left for this thread, which may be the only one that is asked to.
+    pub(crate) fn work(&self, only: bool) {
+        let _present = if only { Present::perhaps_alone() } else { Present::among_others() };
         self.lock().workers += 1;
         let mut worker = Worker { job: self, local: self.local(), began: self.cpu_ns() };
         let local = &mut worker.local;

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU64;
+use wavemill_device::Present;
 
 /// `hsa_status_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -340,6 +341,7 @@ handles! {
 
 /// Copies memory of the program; false when some of it is not there.
 pub fn copy_host(to: u64, from: u64, size: usize) -> bool {
+    let _present = Present::among_others();
     // SAFETY: the program promises that both ranges are its own or were allocated by the runtime. Waves may access
     // them at the same time, which the program has to prevent as with a GPU. A copy that is given up leaves nothing
     // behind but bytes.
@@ -351,6 +353,7 @@ pub fn word_at(address: u64, act: impl FnOnce(&AtomicU64) -> u64) -> Option<u64>
     if address == 0 || !address.is_multiple_of(8) {
         return None;
     }
+    let _present = Present::among_others();
     // SAFETY: aligned, not null, and the program promises that the word is its own or was allocated by the runtime. An
     // access that is given up leaves nothing behind.
     unsafe { wavemill_wave::host::guarded(|| act(&*(address as *const AtomicU64))) }.ok()

@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use wavemill_device::Present;
 use wavemill_runtime::observe::HostEvent;
 
 /// An error code (`cl_int`).
@@ -334,6 +335,7 @@ impl Bytes {
 
 /// Copies bytes between memory of the program and of GPUs, which is the program's, too. The ranges may overlap.
 pub fn copy(to: u64, from: u64, len: u64) {
+    let _present = Present::among_others();
     // SAFETY: commands are checked against the sizes of the objects that they name when they are enqueued, and hold these
     // objects until they have ended; the caller of the C function promises as much of his own memory. Waves access the
     // same bytes without synchronisation only where the program has asked for it.

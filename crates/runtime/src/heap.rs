@@ -75,6 +75,16 @@ struct Block {
     fine: bool,
 }
 
+impl Block {
+    /// Whether nobody writes to it while waves run but waves of this process and copies that the program asks for: GPUs' own
+    /// memory is so, as long as it is not shared. For the host to write there by itself while a kernel changes the same words
+    /// has no meaning.
+    fn is_exclusive(&self) -> bool {
+        let own = matches!(self.info.origin, Origin::Pool(agent, _) if agent > 0) && !self.fine;
+        own && matches!(self.backing, Backing::Mapped(_, None))
+    }
+}
+
 /// What is behind a block's addresses.
 enum Backing {
     /// Memory of ours, and the file it is in when other processes may map it.
@@ -195,6 +205,7 @@ impl Heap {
                 unsafe { gpu.register(start, len, true, block.usage, &block.name) }?;
             }
             gpu.memory().set_fine(start, block.fine);
+            gpu.memory().set_exclusive(start, block.is_exclusive());
             block.info.gpus = block.info.gpus.with(Gpus::one(i));
         }
         Ok(())
@@ -328,6 +339,9 @@ impl Heap {
         let Some(block) = blocks.get_mut(&start) else { return Ok(None) };
         let Backing::Mapped(map, file) = &mut block.backing else { return Ok(None) };
         if file.is_none() {
+            for gpu in &self.gpus {
+                gpu.memory().set_exclusive(start, false);
+            }
             *file = Some(ipc::share(map).map_err(|e| MemoryError(format!("memory cannot be shared: {e}")))?);
         }
         Ok(file.as_ref().map(|f| (f.as_raw_fd(), block.info.len)))

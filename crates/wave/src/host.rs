@@ -195,6 +195,7 @@ mod platform {
         let landed = unsafe { enter(&raw mut frame, entry, (&raw mut all).cast()) } != 0;
         FRAME.set(outer);
         if landed {
+            crate::alone::given_up();
             forget_frames();
         }
         match all.result.take() {

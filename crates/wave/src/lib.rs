@@ -16,6 +16,7 @@
 //! let event = engine.run(&mut wave, &group, &memory, 1_000_000);
 //! ```
 
+pub mod alone;
 pub mod caches;
 mod clock;
 mod counters;
@@ -34,6 +35,7 @@ pub mod simd;
 pub mod state;
 pub mod step;
 mod strip;
+mod sync;
 mod trap;
 pub mod underway;
 mod watch;

@@ -1,7 +1,7 @@
 //! Guest memory. GPU addresses are host addresses; every access is checked against the registered allocations. Only
 //! memory that a program has locked is seen elsewhere, as with a real GPU: its range tells how far off.
 
-use crate::host;
+use crate::{alone, host};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -33,6 +33,8 @@ pub struct Range {
     pub shift: u64,
     /// Fine-grained: host and GPU see it coherently at any time, so it is not in the GPU's own cache.
     pub fine: bool,
+    /// Nobody writes to it while waves run but waves of this process, and threads that say so ([`crate::alone`]).
+    pub exclusive: bool,
 }
 
 /// Finds memory of the program that nobody has registered, for GPUs that replay accesses to pages which come later (XNACK).
@@ -108,6 +110,7 @@ impl Memory {
             writable,
             shift: 0,
             fine: true,
+            exclusive: false,
         })
     }
 
@@ -162,18 +165,36 @@ impl Memory {
         if let Some(r) = below.filter(|r| r.end > start) {
             return Err(RangeError::Overlaps(*r));
         }
-        ranges.insert(start, Range { start, end, writable, shift: host.wrapping_sub(start), fine: false });
+        let shift = host.wrapping_sub(start);
+        ranges.insert(start, Range { start, end, writable, shift, fine: false, exclusive: false });
         self.generation.store(next_generation(), Ordering::Release);
         Ok(())
     }
 
     /// Says whether the range that starts here is fine-grained; ranges are not, unless somebody says so.
     pub fn set_fine(&self, start: u64, fine: bool) {
+        self.change(start, |r| r.fine = fine);
+    }
+
+    /// Says whether waves have the range that starts here to themselves ([`Range::exclusive`]); they have not, unless somebody
+    /// says so. When they have lost it, no atomic operation is under way any more that relied on it.
+    pub fn set_exclusive(&self, start: u64, exclusive: bool) {
+        if self.change(start, |r| r.exclusive = exclusive) && !exclusive {
+            drop(alone::Present::among_others());
+        }
+    }
+
+    /// Changes the range that starts here; whether that made a difference.
+    fn change(&self, start: u64, change: impl FnOnce(&mut Range)) -> bool {
         let mut ranges = self.ranges.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(range) = ranges.get_mut(&start).filter(|r| r.fine != fine) {
-            range.fine = fine;
+        let Some(range) = ranges.get_mut(&start) else { return false };
+        let before = *range;
+        change(range);
+        let differs = before != *range;
+        if differs {
             self.generation.store(next_generation(), Ordering::Release);
         }
+        differs
     }
 
     /// Forgets the range that starts here, and returns it.
@@ -260,6 +281,7 @@ impl Memory {
         match (self.find(address), end) {
             (Some(r), Some(end)) if end <= r.end && r.writable => {
                 let to = address.wrapping_add(r.shift) as *mut u8;
+                let _present = alone::Present::among_others();
                 // SAFETY: inside a registered range that is writable (see `add`).
                 unsafe { host::copy(bytes.as_ptr(), to, bytes.len()) }.is_ok()
             }
@@ -280,7 +302,8 @@ impl RangeCache {
     pub(crate) const fn new() -> RangeCache {
         RangeCache {
             generation: 0,
-            entries: [Range { start: 0, end: 0, writable: false, shift: 0, fine: false }; 4],
+            entries: [Range { start: 0, end: 0, writable: false, shift: 0, fine: false, exclusive: false };
+                4],
             next: 0,
         }
     }

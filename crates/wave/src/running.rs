@@ -1,5 +1,6 @@
 //! A wave being run, with what it runs in: the registers and the memory that `sem`'s meanings work on, for any engine.
 
+use crate::alone;
 use crate::caches::Caches;
 use crate::group::GroupShared;
 use crate::guest;
@@ -211,6 +212,15 @@ impl Running<'_> {
     pub(crate) fn is_lost(&mut self, op: Atomic, address: u64, bytes: u64) -> bool {
         op.is_lost_on_fine_grained(self.wave.level)
             && self.wave.cache.lookup(self.memory, address, bytes).is_some_and(|r| r.fine)
+    }
+
+    /// Whether nobody else accesses memory that the wave may access: until the answer is dropped.
+    #[inline]
+    pub(crate) fn alone(&mut self, address: u64, bytes: u64) -> Option<alone::Inside> {
+        let inside = alone::inside()?;
+        // Looked up now, as it may have changed until a moment ago.
+        let range = self.wave.cache.lookup(self.memory, address, bytes);
+        range.is_some_and(|r| r.exclusive).then_some(inside)
     }
 
     /// What a load finds in a cache that is modelled.

@@ -79,6 +79,7 @@ impl Emulated {
                     let region = device.memory().allocate(4 * words.len() as u64, Use::Device, case.name);
                     let region = region.map_err(|e| e.to_string())?;
                     region.write(0, &words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<_>>());
+                    region.keep_out(0);
                     let start = region.start();
                     (Some(region), Value::Pointer(start))
                 }

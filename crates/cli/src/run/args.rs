@@ -339,6 +339,7 @@ impl ArgSpec {
                 if let Data::Bytes(bytes) = data {
                     region.write(0, bytes);
                 }
+                region.keep_out(0);
                 let value = Value::Pointer(region.start());
                 Ok((value, Some(Buffer { region, ty: *ty, wrapping: wrapping.clone(), image: None })))
             }

@@ -6,6 +6,7 @@ use crate::hold::{Dispatch, WaveState, WaveStatus};
 use crate::observe::Relay;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use wavemill_wave::alone::Present;
 use wavemill_wave::{Event, GroupShared, Memory, Wave, WaveId};
 
 impl Dispatch for Job {
@@ -57,6 +58,7 @@ impl Dispatch for Job {
             let observer = wave.observer.take();
             let observers = observer.iter().cloned().collect();
             wave.observer = Some(Arc::new(Relay { observers, steps: true }));
+            let _present = Present::among_others();
             let event = self.engine.run(wave, &group.shared, self.memory.memory(), 1);
             wave.observer = observer;
             match &event {

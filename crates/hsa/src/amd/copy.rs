@@ -4,6 +4,7 @@ use crate::abi::*;
 use crate::agent::{COPY_ENGINES, Dim3};
 use crate::runtime::{Runtime, runtime, signal};
 use crate::transfer::{copy, within};
+use wavemill_device::Present;
 use wavemill_runtime::observe::{HostEvent, tell};
 use wavemill_runtime::signal::{Condition, Signal, Wanted, now};
 
@@ -199,6 +200,7 @@ api! {
         within(&runtime, to, count.checked_mul(4).ok_or(Status::ERROR_INVALID_ARGUMENT)?)?;
         tell(HostEvent::Filled { address: to, bytes: count as u64 * 4 });
         let out = Out::<u32>::of(runtime.system.heap.host_address(to));
+        let _present = Present::among_others();
         (0..count).try_for_each(|i| out.set_at(i, value))
     }
 }

@@ -105,7 +105,7 @@ impl Exec<'_> {
         };
         let file = self.run.wave.vgprs.as_mut_ptr().cast::<u32>();
         let base = p.wrapping_sub(span.least as usize);
-        let all = Move { base, offsets, exec, adjacent: span.consecutive };
+        let all = Move { base, offsets, exec, adjacent: span.consecutive, own: false };
         let mut words = MaybeUninit::<Words>::uninit();
         let rows = words.as_mut_ptr().cast::<u32>();
         let registers = std::array::from_fn(|i| rows.wrapping_add(64 * i));

@@ -112,12 +112,13 @@ impl Exec<'_> {
             unsafe { (self.kernels.exchange)(&all) };
             return true;
         }
-        if distance == bytes as u32 && self.span(address, false, exec, 2 * bytes).is_some_and(|s| s.consecutive) {
+        if distance == bytes as u32
+            && self.span(address, false, exec, 2 * bytes).is_some_and(|s| s.consecutive)
+        {
             // Both numbers of a lane lie side by side, and so do the lanes.
             let order = if offsets2[0] < offsets2[1] { [0, 1] } else { [1, 0] };
             let dwords = dwords as usize;
-            let joined =
-                |r: [Registers; 2]| std::array::from_fn(|i| r[order[i / dwords & 1]][i % dwords]);
+            let joined = |r: [Registers; 2]| std::array::from_fn(|i| r[order[(i / dwords) & 1]][i % dwords]);
             let (place, none) = (places[order[0]], [std::ptr::null_mut(); 4]);
             let (data, old) = ([joined(data), none], [joined(old), none]);
             let all = Exchange { places: [place, None], bytes: 2 * bytes, data, old, conditional: false };

@@ -50,6 +50,8 @@ pub(super) struct Move {
     pub exec: u64,
     /// All lanes are active, and each offset is as many bytes above the one before as a lane accesses.
     pub adjacent: bool,
+    /// Nobody else accesses it meanwhile, which matters to atomic operations.
+    pub own: bool,
 }
 
 /// Whether no two of the spans overlap.
@@ -291,12 +293,14 @@ impl Exec<'_> {
         let offsets = self.offsets(register, inst, access, &mut copy);
         // Offsets count from the base, which may lie outside the allocation.
         let base = p.wrapping_sub(span.least as usize);
-        let all = Move { base, offsets, exec, adjacent: span.consecutive };
+        let alone = if access.is_atomic() { self.run.alone(first, len) } else { None };
+        let all = Move { base, offsets, exec, adjacent: span.consecutive, own: alone.is_some() };
         // SAFETY: all bytes between the first and the last are checked.
         let done = unsafe {
             let uniform = span.least == span.greatest && self.uniform(inst, access, p, exec);
             uniform || self.transfer(inst, access, all, 0)
         };
+        drop(alone);
         if looking && done {
             // SAFETY: the register, or a copy of it, which nothing has changed.
             let offsets = unsafe { &*offsets };
@@ -388,7 +392,11 @@ impl Exec<'_> {
             // SAFETY: written above.
             let places = unsafe { places.assume_init_ref() };
             let base = p.wrapping_sub(span.least as usize);
-            let all = Move { base, offsets: &places.low, exec, adjacent: span.consecutive };
+            // Atomic operations have one part.
+            let len = (span.greatest - span.least) as u64 + step as u64;
+            let alone = if access.is_atomic() { self.run.alone(span.first().0, len) } else { None };
+            let (adjacent, own) = (span.consecutive, alone.is_some());
+            let all = Move { base, offsets: &places.low, exec, adjacent, own };
             let part = match access {
                 Access::Load { extend, .. } => Access::Load { bytes: step, extend },
                 Access::Store { high, .. } => Access::Store { bytes: step, high },
@@ -411,7 +419,7 @@ impl Exec<'_> {
     /// Atomic operations. False: not done.
     ///
     /// # Safety
-    /// What active lanes access must be checked, and the offsets no register.
+    /// What active lanes access must be checked, and the offsets be in no register that the result goes to.
     #[inline(never)]
     unsafe fn update(
         &mut self,
@@ -431,21 +439,21 @@ impl Exec<'_> {
             return false;
         }
         let old = if inst.returns() { file.wrapping_add(inst.dst as usize) } else { std::ptr::null_mut() };
-        let Move { base, offsets, exec, adjacent } = lanes;
+        let Move { base, offsets, exec, adjacent, own } = lanes;
         let second = if op.has_second() { second } else { std::ptr::null() };
         // SAFETY: the caller's promise.
         let offsets = unsafe { &*offsets };
         if adjacent {
             let base = base.wrapping_add(offsets[0] as usize);
             let (data, second, old) = (data.cast(), second.cast(), old.cast());
-            let batch = Batch { op, bytes, unit, base, data, second, old };
+            let batch = Batch { op, bytes, unit, own, base, data, second, old };
             if batch.is_aligned() {
                 // SAFETY: as above; registers are inside the file (decoding saw to it).
                 unsafe { (self.kernels.update)(&batch) };
                 return true;
             }
         }
-        let update = Update { op, bytes, base, offsets, exec, unit, data, second, old };
+        let update = Update { op, bytes, base, offsets, exec, unit, own, data, second, old };
         if !update.aligned() {
             return false;
         }
@@ -519,7 +527,8 @@ impl Exec<'_> {
         let mut copy = MaybeUninit::uninit();
         let offsets = self.offsets(Some(address), inst, access, &mut copy);
         let mode = self.mode;
-        let all = Move { base, offsets, exec, adjacent: span.consecutive };
+        // A work-group's waves run on one thread at a time, and nobody else has its LDS.
+        let all = Move { base, offsets, exec, adjacent: span.consecutive, own: true };
         // SAFETY: all bytes are below the limit.
         let done = unsafe {
             match access {
@@ -568,7 +577,7 @@ impl Exec<'_> {
         // Both numbers of a lane lie side by side, and so do the lanes.
         let adjacent = offsets2[0].abs_diff(offsets2[1]) == bytes as u32
             && self.span(address, false, exec, 2 * bytes).is_some_and(|s| s.consecutive);
-        let all = Move { base, offsets: &offsets, exec, adjacent };
+        let all = Move { base, offsets: &offsets, exec, adjacent, own: true };
         if !self.pairs(inst, (bytes, store), offsets2, span, all) {
             return false;
         }
@@ -591,7 +600,7 @@ impl Exec<'_> {
         (bytes, store): (u8, bool),
         offsets2: [u32; 2],
         span: Span,
-        Move { base, offsets, exec, adjacent }: Move,
+        Move { base, offsets, exec, adjacent, own }: Move,
     ) -> bool {
         let file = self.run.wave.vgprs.as_mut_ptr().cast::<u32>();
         let dwords = bytes as usize / 4;
@@ -624,7 +633,7 @@ impl Exec<'_> {
             each(exec, |lane| {
                 for (offset, r) in offsets2.into_iter().zip(registers) {
                     let base = base.wrapping_add(offset as usize);
-                    let one = Move { base, offsets, exec: 1 << lane, adjacent: false };
+                    let one = Move { base, offsets, exec: 1 << lane, adjacent: false, own };
                     // SAFETY: all bytes are below the limit; registers are inside the file.
                     unsafe { one.store(r[0].cast(), bytes, false) };
                 }
@@ -636,7 +645,7 @@ impl Exec<'_> {
         let order = if offsets2[0] < offsets2[1] { [1, 0] } else { [0, 1] };
         for n in order {
             let base = base.wrapping_add(offsets2[n] as usize);
-            let one = Move { base, offsets, exec, adjacent: false };
+            let one = Move { base, offsets, exec, adjacent: false, own };
             let first = base.wrapping_add(span.least as usize);
             // SAFETY: all bytes are below the limit; registers are inside the file.
             unsafe {
@@ -666,7 +675,7 @@ impl Exec<'_> {
         let filled = inst.dst..inst.dst + (access.bytes() as u16).div_ceil(4);
         match access {
             Access::Store { .. } => own,
-            Access::Load { .. } if !filled.contains(&register) => own,
+            Access::Load { .. } | Access::Atomic { .. } if !filled.contains(&register) => own,
             // SAFETY: registers are inside the file (decoding saw to it).
             _ => copy.write(unsafe { *own }),
         }

@@ -21,6 +21,8 @@ pub(super) struct Update<'a> {
     pub exec: u64,
     /// What does them.
     pub unit: Unit<'a>,
+    /// Nobody else accesses the numbers meanwhile.
+    pub own: bool,
     /// Registers with DATA.
     pub data: *const [u32; 64],
     /// Registers with the other datum; null for none.
@@ -56,17 +58,17 @@ impl Update<'_> {
             ($name:ident) => {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    match (self.bytes, self.unit) {
-                        (4, Unit::Share(_)) => {
+                    match (self.bytes, self.own) {
+                        (4, true) => {
                             self.lanes::<4, true>(|o, d, s| Atomic::$name.apply(o, d, s, 4, self.unit))
                         }
-                        (4, Unit::Cache) => {
+                        (4, false) => {
                             self.lanes::<4, false>(|o, d, s| Atomic::$name.apply(o, d, s, 4, self.unit))
                         }
-                        (_, Unit::Share(_)) => {
+                        (_, true) => {
                             self.lanes::<8, true>(|o, d, s| Atomic::$name.apply(o, d, s, 8, self.unit))
                         }
-                        (_, Unit::Cache) => {
+                        (_, false) => {
                             self.lanes::<8, false>(|o, d, s| Atomic::$name.apply(o, d, s, 8, self.unit))
                         }
                     }
@@ -82,7 +84,7 @@ impl Update<'_> {
     /// # Safety
     /// As for [`Self::run`].
     #[inline(always)]
-    unsafe fn lanes<const BYTES: u8, const SHARE: bool>(&self, apply: impl Fn(u64, u64, u64) -> u64) {
+    unsafe fn lanes<const BYTES: u8, const OWN: bool>(&self, apply: impl Fn(u64, u64, u64) -> u64) {
         // SAFETY: the caller's promise.
         unsafe {
             let get = |file: *const [u32; 64], lane: usize| -> u64 {
@@ -99,8 +101,7 @@ impl Update<'_> {
                 let p = self.base.wrapping_add(self.offsets[lane] as usize);
                 let (data, second) = (get(self.data, lane), get(self.second, lane));
                 let f = |old| apply(old, data, second);
-                let old = match (SHARE, BYTES) {
-                    // A work-group's waves run on one thread at a time, and nobody else has its LDS.
+                let old = match (OWN, BYTES) {
                     (true, 4) => {
                         let old = guest::read(p, 4) as u64;
                         guest::write(p, 4, f(old) as u32);
@@ -133,6 +134,8 @@ pub(crate) struct Batch<'a> {
     pub bytes: u8,
     /// What does them.
     pub unit: Unit<'a>,
+    /// Nobody else accesses the numbers meanwhile.
+    pub own: bool,
     /// The first number.
     pub base: *mut u8,
     /// Registers with DATA.
@@ -144,9 +147,9 @@ pub(crate) struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// Whether they can be done together: all numbers must be aligned. The cache's of 32 bits are done in pairs.
+    /// Whether they can be done together: all numbers must be aligned. Others' of 32 bits are done in pairs.
     pub fn is_aligned(&self) -> bool {
-        let unit = if matches!(self.unit, Unit::Cache) { 8 } else { self.bytes as usize };
+        let unit = if self.own { self.bytes as usize } else { 8 };
         self.base.addr().is_multiple_of(unit)
     }
 }
@@ -161,14 +164,13 @@ unsafe fn pair<V: V16>(p: *const u32, chunk: usize) -> V::Long {
     unsafe { V::Long::join(V::load(p.add(16 * chunk)), V::load(p.add(64 + 16 * chunk))) }
 }
 
-/// Does them: new values of sixteen lanes at a time from what is in memory. LDS takes them, as nobody else has it meanwhile;
-/// elsewhere each is exchanged for what it was made of, two of 32 bits at once, and made anew where that has changed.
+/// Does them: new values of sixteen lanes at a time from what is in memory. If nobody else accesses it, that is all;
+/// else each is exchanged for what it was made of, two of 32 bits at once, and made anew where that has changed.
 ///
 /// # Safety
 /// Numbers must be aligned ([`Batch::is_aligned`]), readable and writable; registers must be there, aligned.
 #[inline(always)]
 pub(crate) unsafe fn update<V: V16>(b: &Batch<'_>) {
-    let share = matches!(b.unit, Unit::Share(_));
     for c in 0..4 {
         // SAFETY: the caller's promise; all of a chunk is read before any of it is written.
         unsafe {
@@ -177,7 +179,7 @@ pub(crate) unsafe fn update<V: V16>(b: &Batch<'_>) {
                 let [mut old] = V::load_groups::<1>(p);
                 let second = if b.second.is_null() { V::splat(0) } else { V::load(b.second.add(16 * c)) };
                 let new = b.op.words(old, V::load(b.data.add(16 * c)), second, b.unit);
-                if share {
+                if b.own {
                     V::store_groups([new], p);
                 } else {
                     let mut pairs = [0u64; 16];
@@ -199,7 +201,7 @@ pub(crate) unsafe fn update<V: V16>(b: &Batch<'_>) {
                 let [mut low, mut high] = V::load_groups::<2>(p);
                 let old = V::Long::join(low, high);
                 let new = b.op.longs(old, pair::<V>(b.data, c), pair::<V>(b.second, c), b.unit);
-                if share {
+                if b.own {
                     V::store_groups([new.lo(), new.hi()], p);
                 } else {
                     let (mut was, mut is) = ([0u64; 16], [0u64; 16]);

@@ -5,8 +5,9 @@
 use crate::harness::{Random, assemble, engines, registers, target};
 use crate::memory::{DATA, How, RESULT, elsewhere, text};
 use crate::reference::{Access, access};
+use std::sync::PoisonError;
 use wavemill_isa::{Enc, ROWS, Row};
-use wavemill_wave::{Engine, Event, GroupShared, Memory, Shape, Simd, Wave};
+use wavemill_wave::{Engine, Event, GroupShared, Memory, Shape, Simd, Wave, alone};
 
 const LDS: u32 = 4096;
 /// Dwords of the buffer, and where lanes' offsets begin in it.
@@ -71,7 +72,7 @@ struct Start {
     records: u32,
 }
 
-fn outcome(start: &Start, engine: &dyn Engine, buffer: &mut [u32]) -> Outcome {
+fn outcome(start: &Start, engine: &dyn Engine, buffer: &mut [u32], exclusive: bool) -> Outcome {
     let memory = Memory::new();
     buffer.copy_from_slice(&start.memory);
     let (code, address) = (start.code.as_ptr() as u64, buffer.as_mut_ptr() as u64);
@@ -80,6 +81,7 @@ fn outcome(start: &Start, engine: &dyn Engine, buffer: &mut [u32]) -> Outcome {
         memory.add(code, 4 * start.code.len() as u64, false).unwrap();
         memory.add(address, 4 * WORDS as u64, true).unwrap();
     }
+    memory.set_exclusive(address, exclusive);
     let mut wave = Wave::new(&target(start.cpu), Shape { vgprs: start.registers.len() as u16, agprs: 0 });
     wave.pc = code;
     wave.mode = start.mode;
@@ -128,6 +130,9 @@ fn texts(cpu: &str, row: &Row, access: Access, scalar_base: bool) -> Vec<String>
 fn lanes_beside_each_other() {
     let mut random = Random(0x51de);
     let mut buffer = vec![0; WORDS];
+    let _only = crate::alone::ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    alone::prepare();
+    let _present = alone::Present::perhaps_alone();
     for cpu in ["gfx701", "gfx803", "gfx900", "gfx90a"] {
         let level = target(cpu).level();
         let engines = engines(target(cpu));
@@ -142,12 +147,17 @@ fn lanes_beside_each_other() {
                         let start =
                             start(cpu, row, access, &text, pattern, *scalar_base, &mut random, &buffer);
                         let (plain, others) = engines.split_last().unwrap();
-                        let want = outcome(&start, &*plain.1, &mut buffer);
-                        for (name, engine) in others {
-                            let got = outcome(&start, &**engine, &mut buffer);
+                        let want = outcome(&start, &*plain.1, &mut buffer, false);
+                        // Atomic operations of memory that nobody else has are done another way.
+                        let atomic = matches!(access, Access::Atomic(..)) && row.enc != Enc::Ds;
+                        let ways: &[bool] = if atomic { &[false, true] } else { &[false] };
+                        for (exclusive, (name, engine)) in
+                            ways.iter().flat_map(|w| others.iter().map(move |e| (*w, e)))
+                        {
+                            let got = outcome(&start, &**engine, &mut buffer, exclusive);
                             let (mode, exec) = (start.mode, start.exec);
                             let about = format!(
-                                "`{text}` {pattern:?} on {cpu}, {name}, MODE {mode:#x}, EXEC {exec:#x}"
+                                "`{text}` {pattern:?} on {cpu}, {name}, MODE {mode:#x}, EXEC {exec:#x}, exclusive {exclusive}"
                             );
                             assert_eq!(want.0, got.0, "{about}");
                             for (r, (want, got)) in want.1.iter().zip(&got.1).enumerate() {

@@ -2,6 +2,7 @@
 //! run on every back end the host has.
 
 mod adjacent;
+mod alone;
 mod blocks;
 mod caches;
 mod chaos;
