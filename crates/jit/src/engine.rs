@@ -100,6 +100,8 @@ struct Turn {
     jit: *const Jit,
     /// How the interpreter stopped the wave.
     next: Next,
+    /// It stopped within a block, of which the rest is still to run: turns end where blocks do.
+    midway: bool,
     /// The state of memory that the windows are of ([`Memory::generation`]); 0 if they are for this turn only.
     generation: u64,
     /// The page of code that the last turn ended in, and whose it is.
@@ -139,6 +141,7 @@ impl Turn {
             exec: std::ptr::null_mut(),
             jit: std::ptr::null(),
             next: Next::Go,
+            midway: false,
             generation: 0,
             last: Weak::new(),
             last_of: (0, 0, None),
@@ -164,7 +167,7 @@ impl Turn {
         self.link.sgprs = std::ptr::from_mut(wave).wrapping_byte_add(wavemill_wave::layout::SGPRS).cast();
         self.link.vgprs = wave.register_file();
         self.link.budget = i64::try_from(budget).unwrap_or(i64::MAX);
-        self.next = Next::Go;
+        (self.next, self.midway) = (Next::Go, false);
         self.exec = std::ptr::from_mut(exec).cast();
     }
 
@@ -390,7 +393,8 @@ impl Jit {
                     *page = None;
                 }
             }
-            if turn.link.budget <= 0 {
+            let midway = std::mem::take(&mut turn.midway);
+            if turn.link.budget <= 0 && !midway {
                 return Event::Preempted;
             }
         }
@@ -463,7 +467,9 @@ fn step(turn: &mut Turn, source: &Source, at: usize) -> bool {
             let wave = exec.wave();
             insts[..=at].iter().for_each(|n| program::count(&mut wave.counters, n));
             wave.pc = source.pc.wrapping_add(insts[at + 1].offset as u64);
-            Next::Go
+            (turn.next, turn.midway) = (Next::Go, true);
+            turn.link.budget -= at as i64 + 1;
+            return true;
         }
         None => return false,
         Some(next) => next,

@@ -245,6 +245,38 @@ fn patient_engines_compile_what_runs_often() {
     jit.invalidate(code.as_ptr() as u64, code.len() as u64);
 }
 
+/// Where a turn ends does not depend on whether the rest of a block had to be compiled anew, because an instruction of it has
+/// changed MODE.
+#[test]
+fn turns_end_where_the_interpreter_ends_them() {
+    let code = assemble(
+        "s_mov_b32 s0, 0
+         loop:
+         v_add_f32 v0, 1.0, v0
+         s_setreg_b32 hwreg(HW_REG_MODE, 0, 4), s0
+         v_add_f32 v0, 1.0, v0
+         s_xor_b32 s0, s0, 5
+         v_add_f32 v0, 1.0, v0
+         s_branch loop",
+    );
+    let memory = Memory::new();
+    // SAFETY: it lives as long as the memory.
+    unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own") };
+    let group = GroupShared::new(0);
+    let left = |engine: &dyn Engine, budget| {
+        let mut wave = Wave::new(&target(), Shape { vgprs: 8, agprs: 0 });
+        wave.pc = code.as_ptr() as u64;
+        let event = engine.run(&mut wave, &group, &memory, budget);
+        (event, wave.pc, wave.vgpr(0).map(|v| v[0]))
+    };
+    let interp = Interp::new(target());
+    for jit in &Jit::all(target()) {
+        for budget in 1..60 {
+            assert_eq!(left(jit, budget), left(&interp, budget), "{}, {budget} instructions", jit.name());
+        }
+    }
+}
+
 #[test]
 fn code_is_counted_and_given_back() {
     for jit in &Jit::all(target()) {
