@@ -95,13 +95,14 @@ pub fn sat_pk_u8<W: Word>(a: W) -> W {
 pub fn dot2_f32_f16<W: Word>(a: W, b: W, c: W, level: Level) -> W {
     let flush = level == Level::Gfx90a;
     let m = if flush { FloatMode::FLUSH } else { FloatMode::IEEE };
-    let r = step(widened_high(a, flush), widened_high(b, flush), single::input(c, m), m);
-    step(widened(a, flush), widened(b, flush), r, m)
+    let r = step(widened_high(a, flush), widened_high(b, flush), single::input(c, m));
+    step(widened(a, flush), widened(b, flush), r)
 }
-/// A fused step on numbers that are as the mode wants them: widened f16 are no denormals of f32.
+/// A fused step on numbers that are as the mode wants them. No denormals come of none: a product of f16 that are none is zero,
+/// or at least 2⁻²⁸ and a multiple of 2⁻⁴⁸, and what is large enough to cancel it is a multiple of 2⁻⁵².
 #[inline(always)]
-fn step<W: Word>(a: W, b: W, c: W, m: FloatMode) -> W {
-    single::output(single::settle(a.ffma(b, c), a, b, c), m)
+fn step<W: Word>(a: W, b: W, c: W) -> W {
+    single::settle(a.ffma(b, c), a, b, c)
 }
 /// The f16 in the upper half as f32.
 #[inline(always)]

@@ -3,6 +3,9 @@
 use crate::float;
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, Round as R};
+use wavemill_isa::Level;
+use wavemill_sem::packed::dot2_f32_f16;
+use wavemill_sem::scalar::S32;
 use wavemill_sem::soft::{self, F16, F32, F64, Format, Round};
 use wavemill_testing::Random;
 
@@ -64,5 +67,33 @@ fn halves_convert_both_ways() {
         } else {
             assert_eq!(back, h);
         }
+    }
+}
+
+/// Sums of two products with all denormals flushed, also where products and addends nearly cancel.
+#[test]
+fn dot_products_flush_denormals() {
+    let flushed = |x: f32| if x.is_subnormal() { 0f32.copysign(x) } else { x };
+    let widened = |h: u32| {
+        let h = if h & 0x7c00 == 0 { h & 0x8000 } else { h };
+        f32::from_bits(soft::h2f(h))
+    };
+    let mut random = Random(17);
+    for _ in 0..200_000 {
+        let [a, b, c, d] = std::array::from_fn(|_| float(&mut random, F16) as u32);
+        let upper = widened(a) * widened(b);
+        let near = |random: &mut Random| (random.next() % 3) as u32;
+        let addend = match random.next() % 4 {
+            0 => upper.to_bits() ^ 1 << 31,
+            1 => (upper.to_bits() ^ 1 << 31).wrapping_add(near(&mut random)),
+            2 => float(&mut random, F32) as u32 & 0x807f_ffff,
+            _ => float(&mut random, F32) as u32,
+        };
+        let step = |x: f32, y: f32, z: f32| flushed(x.mul_add(y, z));
+        let want = step(widened(a), widened(b), flushed(f32::from_bits(addend)));
+        let want = step(widened(c), widened(d), want);
+        let got = dot2_f32_f16(S32(c | a << 16), S32(d | b << 16), S32(addend), Level::Gfx90a).0;
+        let same = if want.is_nan() { f32::from_bits(got).is_nan() } else { got == want.to_bits() };
+        assert!(same, "{a:#x} · {b:#x} + {c:#x} · {d:#x} + {addend:#x}: {got:#x}, not {want}");
     }
 }
