@@ -236,9 +236,7 @@ impl Lowerer<'_> {
                         }
                         checks[at] = true;
                         match nan {
-                            Some(r) if matches!(nodes[r.0 as usize].ty(), Some(Type::Word)) => {
-                                self.uses[r.0 as usize] += 1;
-                            }
+                            Some(r) if self.shows_nan(r, Value(active)) => self.uses[r.0 as usize] += 1,
                             _ => self.uses[mask.0 as usize] += 1,
                         }
                         continue;
@@ -269,6 +267,16 @@ impl Lowerer<'_> {
                 Some(a)
             }
             _ => None,
+        }
+    }
+
+    /// Whether a value's NaNs are found without the mask of its lanes: two words, or the halves of a long, take one compare.
+    /// Halves only tell that there is one, in whatever lane.
+    fn shows_nan(&self, v: Value, active: Value) -> bool {
+        match self.strip.program.nodes[v.0 as usize].ty() {
+            Some(Type::Word) => true,
+            Some(Type::Long) => !self.narrow_host() && self.constant(active) == Some(1),
+            _ => false,
         }
     }
 
@@ -389,11 +397,14 @@ impl Lowerer<'_> {
             return;
         }
         let under = self.get(active)[0];
-        let nodes = &self.strip.program.nodes;
         if let Some(r) = self.nan_of(mask)
-            && nodes[r.0 as usize].ty() == Some(Type::Word)
+            && self.shows_nan(r, active)
         {
-            let v = self.get(r)[0];
+            let [v, upper] = self.get(r);
+            if upper != NONE {
+                let m = self.compare(CMPPD, v, upper, UNORDERED, NONE);
+                return self.need(m);
+            }
             match self.pending.take() {
                 // One compare looks at two values.
                 Some((other, lanes)) if lanes == under => self.check_nan(other, v, under),

@@ -431,6 +431,37 @@ fn what_is_rare_is_done() {
     }
 }
 
+/// A NaN in any one lane is found, whichever half of a long's lanes has it, and whether lanes may be inactive or not.
+#[test]
+fn one_nan_is_found() {
+    for all in [false, true] {
+        let mut strip = strip_of(&[Type::Long, Type::Long], |v| {
+            let sum = LongValue(v[0]).fadd(LongValue(v[1]));
+            (Type::Long, LongValue::rarely(sum.funord(sum), sum, || LongValue::splat(7)).0)
+        });
+        if all {
+            strip.program.nodes.push(Node::Constant(1, Type::Mask));
+            strip.active = vec![(0, Value(strip.program.nodes.len() as u32 - 1))];
+        }
+        for (host, odd) in hosts().into_iter().flat_map(|host| (0..65).map(move |lane| (host, lane))) {
+            let mut wave = wave(&mut Random(3));
+            let numbers = [1.5f64, 2.25].map(f64::to_bits);
+            for (register, n) in [(0u16, numbers[0]), (2, numbers[1])] {
+                for (i, half) in [(0, n as u32), (1, (n >> 32) as u32)] {
+                    wave.vgpr_mut(register + i).into_iter().flatten().for_each(|v| *v = half);
+                }
+            }
+            wave.vgpr_mut(3).into_iter().flatten().skip(odd).take(1).for_each(|v| *v = 0x7ff8_0000);
+            wave.set_exec(!0);
+            run(host, &strip, &mut wave);
+            for lane in 0..64 {
+                let want = if lane == odd { 7 } else { 3.75f64.to_bits() };
+                assert_eq!(operand(&wave, Type::Long, 8, lane), want, "{host:?}: lane {lane}, NaN in {odd}");
+            }
+        }
+    }
+}
+
 /// More values at once than there are registers.
 #[test]
 fn values_without_a_register_are_kept() {
