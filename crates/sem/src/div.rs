@@ -237,11 +237,17 @@ pub fn trig_preop<L: Long>(a: L, segment: L::Word) -> L {
     let (first, second) = (at.lookup(&TWO_OVER_PI), (at + w(1)).lookup(&TWO_OVER_PI));
     let third = (at + w(2)).lookup(&TWO_OVER_PI).shr(w(1)).shr(w::<L::Word>(31) - within);
     let bits = (L::join(second, first).shl(within) | third.zext()).shr(w(11));
-    let number = bits.hi().u2d().fmul(d(4_294_967_296.0)).fadd(bits.lo().u2d());
-    let by = L::Word::select(e.lt_u(w(1968)), w(-53i32 as u32), w(128 - 53)) - shift;
-    let r = double::scale(number, by, Round::Zero);
     // Near the table's end the hardware gives zero (LLVM's constant folding).
-    let r = L::select(shift.lt_u(w(1120)), r, L::splat(0));
+    let is_there = shift.lt_u(w(1120));
+    let by = L::Word::select(e.lt_u(w(1968)), w(-53i32 as u32), w(128 - 53)) - shift;
+    let by = L::Word::select(is_there, by, w(0));
+    // What is below the lowest denormal is cut off; then two multiplications are exact, and so is the sum.
+    let lost = (w::<L::Word>(-1074i32 as u32) - by).max_i(w(0)).min_i(w(63));
+    let bits = bits.shr(lost).shl(lost);
+    let number = bits.hi().u2d().fmul(d(4_294_967_296.0)).fadd(bits.lo().u2d());
+    let near = number.fmul(d(f64::from_bits((1023 - 600) << 52)));
+    let r = near.fmul((by + w(600 + 1023)).zext().shl(w(52)));
+    let r = L::select(is_there, r, L::splat(0));
     L::select(double::is_nan(a), double::quiet(a), r)
 }
 

@@ -236,8 +236,22 @@ functions! {
         }
         pub fn lookup(a: __m512i, table: &'static [u32]) -> __m512i {
             let inside = _mm512_cmplt_epu32_mask(a, _mm512_set1_epi32(table.len() as i32));
-            // SAFETY: lanes beyond the table do not read it.
-            unsafe { _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), inside, a, table.as_ptr().cast()) }
+            if table.len() > 64 {
+                // SAFETY: lanes beyond the table do not read it.
+                return unsafe {
+                    _mm512_mask_i32gather_epi32::<4>(_mm512_setzero_si512(), inside, a, table.as_ptr().cast())
+                };
+            }
+            // In four registers: fetching lane by lane takes several times as long.
+            let low = _mm512_permutex2var_epi32(part(table, 0), a, part(table, 1));
+            let high = _mm512_permutex2var_epi32(part(table, 2), a, part(table, 3));
+            let upper = _mm512_test_epi32_mask(a, _mm512_set1_epi32(32));
+            _mm512_maskz_mov_epi32(inside, _mm512_mask_blend_epi32(upper, low, high))
+        }
+        pub fn part(table: &'static [u32], i: usize) -> __m512i {
+            let left = table.len().saturating_sub(16 * i).min(16);
+            // SAFETY: what is beyond the table's end is not read.
+            unsafe { _mm512_maskz_loadu_epi32(((1u32 << left) - 1) as u16, table.as_ptr().wrapping_add(16 * i).cast()) }
         }
     }
 }
