@@ -154,6 +154,12 @@ impl Buffer<S32> {
         Format::of_buffer(dfmt, nfmt, self.level)
     }
 
+    /// The components of such a format's elements if all are dwords ([`Format::whole`]).
+    #[inline]
+    pub fn whole_of(&self, dfmt: u32, nfmt: u32) -> u8 {
+        Format::whole(dfmt, nfmt, self.level)
+    }
+
     /// Destination selects.
     pub fn select(&self) -> Swizzle {
         Swizzle::new(self.last.0)

@@ -47,6 +47,7 @@ pub enum Number {
 
 impl Number {
     /// The number format of a buffer instruction or resource.
+    #[inline]
     pub fn of_buffer(nfmt: u32, level: Level) -> Option<Number> {
         Some(match nfmt {
             0 => Number::Unorm,

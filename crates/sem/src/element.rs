@@ -82,16 +82,24 @@ impl Element {
     /// What registers hold after a load of these words, or of an element that is out of range. The first one's lower half may be
     /// needed as it was.
     #[inline(always)]
-    pub fn load<W: Word, const N: usize>(&self, words: Option<&[[W; N]; 4]>, registers: &mut [[W; N]; 4]) {
-        let low = registers[0];
+    pub fn load<W: Word, const N: usize>(&self, words: Option<&[[W; N]]>, registers: &mut [[W; N]]) {
         for n in 0..self.count {
+            let register = match self.parts {
+                Parts::Words | Parts::Halves => n,
+                Parts::Pairs => n / 2,
+                Parts::HighHalf { .. } => 0,
+            };
+            let Some(register) = registers.get_mut(register) else { return };
             let values = match (self.source(n, words.is_some()), words) {
-                (Source::Component(c), Some(words)) => c.read(words[c.word() & 3]),
+                (Source::Component(c), Some(words)) => match words.get(c.word()) {
+                    Some(word) => c.read(*word),
+                    None => [w(0); N],
+                },
                 (Source::Constant(c), _) => [w(c); N],
                 (Source::Component(_), None) => [w(0); N],
             };
             if self.parts == Parts::Words {
-                registers[n & 3] = values;
+                *register = values;
                 continue;
             }
             // What has no format is zero, whatever number it would be.
@@ -99,53 +107,45 @@ impl Element {
                 Some(format) => format.number.to_d16(values),
                 None => values,
             };
-            match self.parts {
-                Parts::Words | Parts::Halves => registers[n & 3] = halves,
-                Parts::Pairs if n % 2 == 0 => registers[(n / 2) & 3] = halves,
-                Parts::Pairs => {
-                    let pair = &mut registers[(n / 2) & 3];
-                    for i in 0..N {
-                        pair[i] = pair[i] | halves[i].shl(w(16));
-                    }
-                }
-                Parts::HighHalf { keep } => {
-                    let mask = w::<W>(if keep { 0xffff } else { 0 });
-                    for i in 0..N {
-                        registers[0][i] = low[i] & mask | halves[i].shl(w(16));
-                    }
-                }
+            let (mask, up) = match self.parts {
+                Parts::Words | Parts::Halves => (0, 0),
+                Parts::Pairs if n % 2 == 0 => (0, 0),
+                Parts::Pairs => (!0, 16),
+                Parts::HighHalf { keep } => (if keep { 0xffff } else { 0 }, 16),
+            };
+            for i in 0..N {
+                register[i] = register[i] & w(mask) | halves[i].shl(w(up));
             }
         }
     }
 
-    /// The words that a store of registers makes.
+    /// The words that a store of registers makes, in words that are zero: as many as there is room for.
     #[inline(always)]
-    pub fn store<W: Word, const N: usize>(&self, registers: &[[W; N]; 4]) -> [[W; N]; 4] {
-        let mut words = [[w(0); N]; 4];
-        let Some(format) = self.format else { return words };
+    pub fn store<W: Word, const N: usize>(&self, registers: &[[W; N]], words: &mut [[W; N]]) {
+        let Some(format) = self.format else { return };
         for i in 0..4 {
             let Some(c) = format.component(i) else { break };
-            let mut values = [w(0); N];
-            if let Some(n) = self.select.map_or(Some(i), |s| s.stored(i)).filter(|n| *n < self.count) {
-                let (register, shift) = match self.parts {
-                    Parts::Words | Parts::Halves => (n, 0),
-                    Parts::Pairs => (n / 2, 16 * (n as u32 % 2)),
-                    Parts::HighHalf { .. } => (0, 16),
-                };
-                values = registers[register & 3];
-                if self.parts != Parts::Words {
-                    for value in &mut values {
-                        *value = value.shr(w(shift));
-                    }
-                    values = format.number.from_d16(values);
+            let Some(word) = words.get_mut(c.word()) else { break };
+            let n = self.select.map_or(Some(i), |s| s.stored(i)).filter(|n| *n < self.count);
+            // What no value is stored to is zero in every format.
+            let Some(n) = n else { continue };
+            let (register, shift) = match self.parts {
+                Parts::Words | Parts::Halves => (n, 0),
+                Parts::Pairs => (n / 2, 16 * (n as u32 % 2)),
+                Parts::HighHalf { .. } => (0, 16),
+            };
+            let Some(register) = registers.get(register) else { continue };
+            let mut values = *register;
+            if self.parts != Parts::Words {
+                for value in &mut values {
+                    *value = value.shr(w(shift));
                 }
+                values = format.number.from_d16(values);
             }
             let bits = c.write(values);
-            let word = &mut words[c.word() & 3];
             for i in 0..N {
                 word[i] = word[i] | bits[i];
             }
         }
-        words
     }
 }

@@ -44,6 +44,22 @@ const WIDTHS: [[u8; 4]; 14] = [
     [32, 32, 32, 32],
 ];
 
+/// How many components each of them has if all are dwords; zero for the others.
+const WHOLE: [u8; 14] = {
+    let (mut all, mut i) = ([0; 14], 0);
+    while i < 14 {
+        all[i] = match WIDTHS[i] {
+            [32, 0, 0, 0] => 1,
+            [32, 32, 0, 0] => 2,
+            [32, 32, 32, 0] => 3,
+            [32, 32, 32, 32] => 4,
+            _ => 0,
+        };
+        i += 1;
+    }
+    all
+};
+
 fn widths(dfmt: u32) -> Option<[u8; 4]> {
     WIDTHS.get((dfmt as usize).checked_sub(1)?).copied()
 }
@@ -61,6 +77,13 @@ impl Format {
     /// The format of a buffer element. None for INVALID and for combinations that no number has, which act like it.
     pub fn of_buffer(dfmt: u32, nfmt: u32, level: Level) -> Option<Format> {
         Format::plain(widths(dfmt)?, Number::of_buffer(nfmt, level)?)
+    }
+
+    /// The components of such an element if all are dwords, which are never converted, else zero. Quicker than to ask the format.
+    #[inline]
+    pub fn whole(dfmt: u32, nfmt: u32, level: Level) -> u8 {
+        let count = WHOLE.get((dfmt as usize).wrapping_sub(1)).copied().unwrap_or(0);
+        if Number::of_buffer(nfmt, level).is_some() { count } else { 0 }
     }
 
     /// The format of an image's texels, if it is one of those that need no decompression.

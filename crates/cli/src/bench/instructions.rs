@@ -202,9 +202,17 @@ const ADDRESSES: u32 = 86;
 /// f16, integers of 32 and of 64 bits.
 const FIRST: [u32; 5] = [128, 160, 192, 208, 224];
 
+/// Descriptors of a buffer with elements of one to four components of 32 bits: the first register, and DATA_FORMAT.
+const FORMATS: [(u32, u32); 4] = [(8, 4), (12, 11), (16, 13), (28, 14)];
+
+/// Components of an instruction that converts.
+fn components(row: &Row) -> Option<u32> {
+    row.name.contains("_format_").then(|| row.name.rsplit('_').next().map_or(1, str::len) as u32)
+}
+
 /// Registers with numbers of all types: f32 in v2 to v7, f64 in v8 to v13, two f16 each in v14 to v19, integers in v20 to
 /// v35, offsets and addresses from [`OFFSETS`] on, and more of the kinds from [`FIRST`] on; a buffer's address in s[2:3],
-/// its descriptor in s[8:11], integers in s20 to s27.
+/// its descriptors in those of [`FORMATS`], integers in s20 to s27.
 fn registers(wave: &mut Wave, buffer: u64) {
     for r in 0..256u32 {
         for (lane, v) in wave.vgpr_mut(r as u16).into_iter().flatten().enumerate() {
@@ -227,10 +235,12 @@ fn registers(wave: &mut Wave, buffer: u64) {
         }
     }
     wave.set_sgpr64(2, buffer);
-    wave.set_sgpr64(8, buffer & 0xffff_ffff_ffff);
-    wave.set_sgpr(10, 8192);
-    // Untyped, 32 bits: DATA_FORMAT 4 of GFX6 to GFX9, NUM_FORMAT 4, the components in order.
-    wave.set_sgpr(11, 4 << 15 | 4 << 12 | 0xfac);
+    for (first, format) in FORMATS {
+        wave.set_sgpr64(first, buffer & 0xffff_ffff_ffff);
+        wave.set_sgpr(first + 2, 8192);
+        // NUM_FORMAT 4: integers. The components in order.
+        wave.set_sgpr(first + 3, format << 15 | 4 << 12 | 0xfac);
+    }
     for r in 20..28 {
         wave.set_sgpr(r, 0x1234_5678u32.rotate_left(r));
     }
@@ -245,6 +255,9 @@ fn stride(row: &Row) -> u32 {
     }
     if is(&["short", "_b16", "_u16", "_i16"]) {
         return 1;
+    }
+    if let Some(components) = components(row) {
+        return 1 + components;
     }
     let data = [Role::Vdata, Role::Vdst, Role::Data0].into_iter().find_map(|r| row.operand(r));
     let dwords = data.map_or(1, |o| o.ty.dwords() as u32);
@@ -403,7 +416,10 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
         Role::Vaddr => range('v', ADDRESSES + 2 * stride(row), 2),
         Role::Saddr => "s[2:3]".into(),
         Role::Sbase if op.ty.bits == 64 => "s[2:3]".into(),
-        Role::Sbase | Role::Srsrc => "s[8:11]".into(),
+        Role::Sbase | Role::Srsrc => {
+            let components = components(row).unwrap_or(1) as usize;
+            range('s', FORMATS[(components - 1) & 3].0, 4)
+        }
         Role::Soffset => "0".into(),
         Role::Hwreg | Role::GprIdx | Role::Label => return Err("changes EXEC, MODE or the PC"),
         _ => return Err("other operands"),

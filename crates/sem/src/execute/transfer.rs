@@ -352,6 +352,24 @@ pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<()
     Ok(())
 }
 
+/// Bytes of an element whose dwords are what registers hold, in the same order and as many: nothing is converted. None for all
+/// others; then [`element`] says what becomes of them.
+#[inline]
+pub fn plain(what: Formatted, inst: &Inst, resource: &Resource) -> Option<u8> {
+    let buffer = &resource.buffer;
+    let last = buffer.last.0;
+    let (count, ordered) = match inst.row.enc == Enc::Mtbuf {
+        true => (buffer.whole_of(bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits)), true),
+        // Select 4 is the first component.
+        false => {
+            let selects = (last ^ (4 | 5 << 3 | 6 << 6 | 7 << 9)) & ((1 << (3 * what.count as u32)) - 1);
+            (buffer.whole_of(buffer.data_format.0, last >> 12 & 7), selects == 0)
+        }
+    };
+    let same = count == what.count && count != 0 && what.components == Components::Words;
+    (same && ordered && !buffer.unbound.0).then_some(4 * count)
+}
+
 /// What an instruction makes of elements of a buffer. The format is the instruction's own or the resource's.
 pub fn element(what: Formatted, inst: &Inst, resource: &Resource) -> Element {
     let buffer = &resource.buffer;
@@ -405,14 +423,14 @@ impl<B: Bus> Lane<'_, B> {
         let (dst, lane) = (inst.dst, self.lane);
         if inst.uses_lds() {
             let mut values = [[S32(0)]; 4];
-            element.words().load(words.as_ref(), &mut values);
+            element.words().load(words.as_ref().map(<[_; 4]>::as_slice), &mut values);
             return match self.lds_slot(inst) {
                 Some(slot) => self.state.write(slot, 4, values[0][0].0).map_err(|kind| (kind, slot.address)),
                 None => Ok(()),
             };
         }
         let mut registers = [[S32(self.state.vgpr(dst, lane))]; 4];
-        element.load(words.as_ref(), &mut registers);
+        element.load(words.as_ref().map(<[_; 4]>::as_slice), &mut registers);
         for (i, [value]) in (0..).zip(registers).take(element.registers()) {
             self.state.set_vgpr(dst + i, lane, value.0);
         }
@@ -429,7 +447,8 @@ impl<B: Bus> Lane<'_, B> {
         for (i, value) in (0..).zip(&mut registers).take(element.registers()) {
             *value = [S32(self.state.lane(inst.src[1], i, self.lane))];
         }
-        let words = element.store(&registers);
+        let mut words = [[S32(0)]; 4];
+        element.store(&registers, &mut words);
         for (i, [word]) in words.into_iter().enumerate().take(bytes.div_ceil(4) as usize) {
             self.write(4 * i as u32, (bytes - 4 * i as u8).min(4), word.0)?;
         }

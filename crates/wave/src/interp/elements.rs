@@ -11,39 +11,45 @@ use crate::state::Vgpr;
 use std::mem::MaybeUninit;
 use wavemill_sem::address::Addressing;
 use wavemill_sem::buffer::BufferOperands;
-use wavemill_sem::element::{Element, Parts};
+use wavemill_sem::element::Element;
 use wavemill_sem::execute::transfer::{self, Resource};
 use wavemill_sem::lanes::w;
-use wavemill_sem::memory::{Extend, Formatted};
+use wavemill_sem::memory::{Access, Extend, Formatted};
 use wavemill_sem::scalar::{S32, S64};
 
 /// The words of all lanes' elements.
 pub(crate) type Words = [Vgpr; 4];
 
+/// The lanes of so many registers as vectors.
+///
+/// # Safety
+/// The registers must be there, aligned, and nobody else's meanwhile.
+#[inline(always)]
+unsafe fn vectors<'a, V: V16>(p: *mut u32, registers: usize) -> &'a mut [[V; 4]] {
+    const { assert!(size_of::<V>() == 64 && align_of::<V>() <= 64) };
+    // SAFETY: the caller's promise; a vector is sixteen dwords in order, whatever they hold.
+    unsafe { std::slice::from_raw_parts_mut(p.cast(), registers) }
+}
+
 /// Elements' words to the registers from `to` on.
 ///
 /// # Safety
-/// The format's words, and the registers, must be there, aligned.
+/// The format's words, and the registers, must be there, aligned, and apart.
 #[inline(always)]
-pub(crate) unsafe fn decode<V: V16>(element: &Element, words: *const u32, to: *mut u32, exec: u64) {
-    let mut from = [[w::<V>(0); 4]; 4];
-    let mut registers = [[w::<V>(0); 4]; 4];
-    // SAFETY: the caller's promise.
+pub(crate) unsafe fn decode<V: V16>(element: &Element, words: *mut u32, to: *mut u32, exec: u64) {
+    // SAFETY: the caller's promise; what inactive lanes had is kept before it is written.
     unsafe {
-        for (i, row) in from.iter_mut().enumerate().take(dwords(element)) {
-            for (c, v) in row.iter_mut().enumerate() {
-                *v = V::load(words.add(64 * i + 16 * c));
-            }
+        let mut kept = MaybeUninit::<Words>::uninit();
+        let kept = kept.as_mut_ptr().cast::<u32>();
+        let count = element.registers().min(4);
+        if exec != !0 {
+            kept.copy_from_nonoverlapping(to, 64 * count);
         }
-        if matches!(element.parts, Parts::HighHalf { .. }) {
-            for (c, v) in registers[0].iter_mut().enumerate() {
-                *v = V::load(to.add(16 * c));
-            }
-        }
-        element.load(Some(&from), &mut registers);
-        for (i, row) in registers.iter().enumerate().take(element.registers()) {
-            for (c, v) in row.iter().enumerate() {
-                v.store_active(Bits((exec >> (16 * c)) as u16), to.add(64 * i + 16 * c));
+        element.load(Some(vectors::<V>(words, dwords(element))), vectors::<V>(to, count));
+        if exec != !0 {
+            for c in 0..4 * count {
+                let (active, at) = (Bits((exec >> (16 * (c % 4))) as u16), to.add(16 * c));
+                V::select(active, V::load(at), V::load(kept.add(16 * c))).store(at);
             }
         }
     }
@@ -52,23 +58,16 @@ pub(crate) unsafe fn decode<V: V16>(element: &Element, words: *const u32, to: *m
 /// The registers from `from` on to elements' words.
 ///
 /// # Safety
-/// The registers, and the format's words, must be there, aligned.
+/// The registers, and room for the format's words, must be there, aligned, and apart.
 #[inline(always)]
-pub(crate) unsafe fn encode<V: V16>(element: &Element, from: *const u32, words: *mut u32) {
-    let mut registers = [[w::<V>(0); 4]; 4];
-    // SAFETY: the caller's promise.
+pub(crate) unsafe fn encode<V: V16>(element: &Element, from: *mut u32, words: *mut u32) {
+    // SAFETY: the caller's promise. Nothing may refer to words that have never been written.
     unsafe {
-        for (i, row) in registers.iter_mut().enumerate().take(element.registers()) {
-            for (c, v) in row.iter_mut().enumerate() {
-                *v = V::load(from.add(64 * i + 16 * c));
-            }
+        let count = dwords(element);
+        for c in 0..4 * count {
+            w::<V>(0).store(words.add(16 * c));
         }
-        let to = element.store(&registers);
-        for (i, row) in to.iter().enumerate().take(dwords(element)) {
-            for (c, v) in row.iter().enumerate() {
-                v.store(words.add(64 * i + 16 * c));
-            }
-        }
+        element.store(vectors::<V>(from, element.registers()), vectors::<V>(words, count));
     }
 }
 
@@ -94,6 +93,16 @@ impl Exec<'_> {
             return false;
         }
         let resource = Resource::of(&fields, true, &mut self.run);
+        let plain = transfer::plain(what, inst, &resource);
+        if let Some(bytes) = plain
+            && let Some(found) = self.linear(inst, &fields, &resource, bytes, exec)
+        {
+            let access = match what.store {
+                true => Access::Store { bytes, high: false },
+                false => Access::Load { bytes, extend: Extend::Zero },
+            };
+            return self.quick_span(inst, access, exec, found);
+        }
         let element = transfer::element(what, inst, &resource);
         let Some(bytes) = element.format.map(|f| f.bytes()) else { return false };
         let mut places = MaybeUninit::uninit();
@@ -106,31 +115,42 @@ impl Exec<'_> {
         let file = self.run.wave.vgprs.as_mut_ptr().cast::<u32>();
         let base = p.wrapping_sub(span.least as usize);
         let all = Move { base, offsets, exec, adjacent: span.consecutive, own: false };
+        let first = match (what.store, inst.src[1]) {
+            (true, Src::Vgpr(r)) => r,
+            (true, _) => return false,
+            (false, _) => inst.dst,
+        };
+        let file = file.wrapping_add(64 * first as usize);
         let mut words = MaybeUninit::<Words>::uninit();
-        let rows = words.as_mut_ptr().cast::<u32>();
-        let registers = std::array::from_fn(|i| rows.wrapping_add(64 * i));
+        // What is not converted needs no words of its own, unless its registers have the offsets.
+        let filled = file..file.wrapping_add(64 * element.registers());
+        let plain = plain.is_some() && (what.store || !filled.contains(&offsets.cast_mut().cast()));
+        let rows = if plain { file } else { words.as_mut_ptr().cast::<u32>() };
+        let registers = [rows, rows.wrapping_add(64), rows.wrapping_add(128), rows.wrapping_add(192)];
         // SAFETY: all bytes between the first and the last element are checked; registers are inside the file (decoding saw to
         // it); what is read of the words has been written.
         unsafe {
-            match (what.store, inst.src[1]) {
-                (true, Src::Vgpr(r)) => {
-                    (self.kernels.encode)(&element, file.add(64 * r as usize), rows);
-                    match span.consecutive {
-                        true => (self.kernels.store)(p, &registers, bytes, false),
-                        false => all.store(rows.cast(), bytes, false),
-                    }
+            if what.store {
+                if !plain {
+                    (self.kernels.encode)(&element, file, rows);
                 }
-                (true, _) => return false,
-                (false, _) => {
-                    if exec != !0 {
-                        rows.write_bytes(0, 64 * dwords(&element));
-                    }
-                    match span.consecutive {
-                        true => (self.kernels.load)(p, &registers, bytes, Extend::Zero),
-                        false => all.load(rows.cast(), bytes, Extend::Zero),
-                    }
-                    (self.kernels.decode)(&element, rows, file.add(64 * inst.dst as usize), exec);
+                match (span.consecutive, bytes) {
+                    (true, 4) => std::ptr::copy_nonoverlapping(rows.cast(), p, 256),
+                    (true, _) => (self.kernels.store)(p, &registers, bytes, false),
+                    (false, _) => all.store(rows.cast(), bytes, false),
                 }
+                return true;
+            }
+            if !plain && exec != !0 {
+                rows.write_bytes(0, 64 * dwords(&element));
+            }
+            match (span.consecutive, bytes) {
+                (true, 4) => std::ptr::copy_nonoverlapping(p, rows.cast(), 256),
+                (true, _) => (self.kernels.load)(p, &registers, bytes, Extend::Zero),
+                (false, _) => all.load(rows.cast(), bytes, Extend::Zero),
+            }
+            if !plain {
+                (self.kernels.decode)(&element, rows, file, exec);
             }
         }
         true

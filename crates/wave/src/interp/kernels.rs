@@ -476,9 +476,9 @@ pub(crate) struct Kernels {
     /// Data to other lanes ([`cross::push`]).
     pub push: unsafe fn(*const u32, u32, *const u32, *mut u32, u64),
     /// Elements of buffers to registers ([`elements::decode`]).
-    pub decode: unsafe fn(&Element, *const u32, *mut u32, u64),
+    pub decode: unsafe fn(&Element, *mut u32, *mut u32, u64),
     /// The way back ([`elements::encode`]).
-    pub encode: unsafe fn(&Element, *const u32, *mut u32),
+    pub encode: unsafe fn(&Element, *mut u32, *mut u32),
     /// One number to all active lanes ([`groups::spread`]).
     pub spread: unsafe fn(*const u8, &Registers, u8, Extend, u64),
     /// Multiplies and adds matrices ([`multiply_32`]).
@@ -619,11 +619,11 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { cross::push::<$v>(addresses, offset, data, to, exec) }
                 }
-                pub unsafe fn decode(element: &Element, words: *const u32, to: *mut u32, exec: u64) {
+                pub unsafe fn decode(element: &Element, words: *mut u32, to: *mut u32, exec: u64) {
                     // SAFETY: the caller's promise.
                     unsafe { elements::decode::<$v>(element, words, to, exec) }
                 }
-                pub unsafe fn encode(element: &Element, from: *const u32, words: *mut u32) {
+                pub unsafe fn encode(element: &Element, from: *mut u32, words: *mut u32) {
                     // SAFETY: the caller's promise.
                     unsafe { elements::encode::<$v>(element, from, words) }
                 }

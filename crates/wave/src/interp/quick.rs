@@ -260,7 +260,7 @@ impl Exec<'_> {
 
     /// A load or store of lanes whose offsets from an address lie in a span. False: not done.
     #[inline(always)]
-    fn quick_span(
+    pub(super) fn quick_span(
         &mut self,
         inst: &Inst,
         access: Access,

@@ -98,6 +98,7 @@ fn program(cpu: &str, typed: Option<u32>) -> String {
         text += "buffer_load_format_d16_hi_x v60, v0, s[4:7], 0 idxen\n";
         text += "buffer_store_format_d16_hi_x v9, v0, s[8:11], 0 idxen\n";
         // Over its own address.
+        text += "v_mov_b32 v62, v1\nbuffer_load_format_xy v[62:63], v62, s[4:7], 0 offen\n";
         text += "buffer_load_format_xy v[0:1], v[0:1], s[4:7], 0 idxen offen\n";
     }
     text + "s_endpgm\n"
