@@ -254,7 +254,7 @@ fn status_of(directory: &Path, options: &[&str], place: &Path) -> String {
 #[test]
 fn files_from_elsewhere_run_in_a_sandbox() {
     let directory = scratch("strangers-sandbox");
-    let (below, elsewhere) = (directory.clone(), std::env::temp_dir());
+    let (below, elsewhere) = (directory.clone(), scratch("strangers-elsewhere"));
     let confined = |status: &str| status.contains("Seccomp:\t2") && status.contains("NoNewPrivs:\t1");
     assert!(confined(&status_of(&directory, &["--threads", "2"], &elsewhere)));
     assert!(confined(&status_of(&directory, &["--threads", "2", "--sandbox"], &below)));
