@@ -38,6 +38,9 @@ const BUDGET: u64 = 16384;
 const FIRST_BUDGET: u64 = 2048;
 /// The same for work-groups that wait.
 const WAITING_BUDGET: u64 = 256;
+/// A thread looks at the clock, and its host at memory, once in so many turns of work-groups that get on: each of them takes little
+/// time.
+const TURNS_A_LOOK: u32 = 16;
 /// Turns of all its waves without progress after which a work-group is parked.
 const TURNS: u32 = 6;
 
@@ -185,6 +188,8 @@ struct Local {
     before: Vec<u64>,
     /// What they have come to.
     events: Vec<Event>,
+    /// Turns of work-groups.
+    turns: u32,
 }
 
 /// CPU time this thread has used.
@@ -313,7 +318,7 @@ impl Job {
         prototype.forgets = self.unattended();
         prototype.observer.clone_from(&self.wave_observer);
         let (counters, waves) = (Counters::default(), 0);
-        Local { prototype, spare: None, counters, waves, before: Vec::new(), events: Vec::new() }
+        Local { prototype, spare: None, counters, waves, before: Vec::new(), events: Vec::new(), turns: 0 }
     }
 
     /// The next work-group to run. Where somebody may hold waves, waits until one may run.
@@ -338,7 +343,7 @@ impl Job {
                 return None;
             }
             // Time passes for those that are held, too. They stay where others find them until it is over.
-            if let Some(cause) = self.over() {
+            if let Some(cause) = self.unwanted().or_else(|| self.over()) {
                 let group = shared.held.pop().or_else(|| {
                     let group = shared.parked.pop_front();
                     group.inspect(|_| _ = self.parked.fetch_sub(1, Ordering::Release))
@@ -542,7 +547,9 @@ impl Job {
     fn run_group(&self, group: &mut Group, local: &mut Local) -> Ran {
         let mut idle_turns = 0;
         loop {
-            if self.out_of_time(group) {
+            local.turns = local.turns.wrapping_add(1);
+            let due = local.turns.is_multiple_of(TURNS_A_LOOK);
+            if self.out_of_time(group, due || idle_turns > 0 || group.parked > 0) {
                 return Ran::Stopped;
             }
             if self.controller.as_ref().is_some_and(|c| c.is_paused()) {
@@ -666,8 +673,9 @@ impl Job {
                     }
                 }
             }
-            // The waves may have stored to a doorbell or to a signal that somebody sleeps on.
-            if let Some(host) = &self.host {
+            // The waves may have stored to a doorbell or to a signal that somebody sleeps on. Who waits for an answer makes no
+            // progress.
+            if let Some(host) = self.host.as_ref().filter(|_| due || !progress) {
                 host.turn_ended();
             }
             if group.is_over() {
@@ -778,10 +786,13 @@ impl Job {
         self.lock().outcome.stop.get_or_insert(stop);
     }
 
-    /// Stops the dispatch when its time is over or nobody wants it any more; the report shows a wave of the work-group that noticed.
-    fn out_of_time(&self, group: &Group) -> bool {
-        self.tell_if_slow();
-        let cause = self.over();
+    /// Stops the dispatch when its time is over, if somebody is to look at the clock, or nobody wants it any more; the report
+    /// shows a wave of the work-group that noticed.
+    fn out_of_time(&self, group: &Group, look: bool) -> bool {
+        if look {
+            self.tell_if_slow();
+        }
+        let cause = self.unwanted().or_else(|| if look { self.over() } else { None });
         cause.map(|cause| self.stop_waiting(group, cause)).is_some()
     }
 
@@ -796,14 +807,18 @@ impl Job {
         }
     }
 
-    /// Why nothing may run any more: nobody wants it, or its time is over.
-    fn over(&self) -> Option<Cause> {
-        match self.deadline {
-            _ if self.cancel.load(Ordering::Relaxed) => Some(Cause::Cancelled),
-            _ if interrupt::asked() => Some(Cause::Interrupted),
-            Some((deadline, allowed)) if Instant::now() >= deadline => Some(Cause::Timeout(allowed)),
-            _ => None,
+    /// Why nothing may run any more: nobody wants it.
+    fn unwanted(&self) -> Option<Cause> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Some(Cause::Cancelled);
         }
+        interrupt::asked().then_some(Cause::Interrupted)
+    }
+
+    /// Why nothing may run any more: its time is over.
+    fn over(&self) -> Option<Cause> {
+        let (deadline, allowed) = self.deadline?;
+        (Instant::now() >= deadline).then_some(Cause::Timeout(allowed))
     }
 
     /// The dispatch ends at a work-group that might go on, for a reason of its own.
