@@ -17,7 +17,8 @@ pub trait Host: Send + Sync {
     /// A wave has sent a message, which says that it has changed a signal. The wave waits meanwhile.
     fn message(&self);
 
-    /// The waves of a work-group have had their turn.
+    /// The waves of a work-group have had their turn. Told of each turn in which none ended or came to a barrier, and now and
+    /// then of the others.
     fn turn_ended(&self);
 }
 

@@ -1,7 +1,7 @@
 //! Threads that sleep until a word of memory changes.
 //!
 //! Whoever changes a word through this crate wakes its waiters. Device code just stores to it, so a
-//! dispatch's host looks at all words that somebody sleeps on whenever a wave's turn ends.
+//! dispatch's host looks at all words that somebody sleeps on when waves' turns end.
 
 use crate::turns;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
