@@ -55,6 +55,8 @@ pub struct Allocation {
     pub writable: bool,
     /// What it is for.
     pub usage: Use,
+    /// The GPU in whose coarse-grained memory it is ([`Allocations::gpu`]); none of other memory, and where nobody says.
+    pub home: Option<u32>,
     /// What reports call it.
     pub name: String,
 }
@@ -133,6 +135,8 @@ fn paged(len: u64) -> u64 {
 /// All allocations that a device's waves see.
 pub struct Allocations {
     memory: Memory,
+    /// The number of the device.
+    gpu: u32,
     /// Bytes of all regions, and how many there may be.
     held: AtomicU64,
     limit: AtomicU64,
@@ -150,6 +154,7 @@ impl Default for Allocations {
     fn default() -> Allocations {
         Allocations {
             memory: Memory::default(),
+            gpu: 0,
             held: AtomicU64::new(0),
             limit: AtomicU64::new(u64::MAX),
             named: RwLock::default(),
@@ -163,9 +168,23 @@ impl Default for Allocations {
 }
 
 impl Allocations {
-    /// None yet. Devices that share memory share the reclaimer, too: what one of them frees, another may be using.
-    pub fn sharing(reclaimer: &Arc<Reclaimer>) -> Allocations {
-        Allocations { reclaimer: reclaimer.clone(), ..Allocations::default() }
+    /// None yet, of a device that has a number among those it shares memory with. These share the reclaimer, too: what one of
+    /// them frees, another may be using.
+    pub fn sharing(reclaimer: &Arc<Reclaimer>, gpu: u32) -> Allocations {
+        Allocations { reclaimer: reclaimer.clone(), gpu, ..Allocations::default() }
+    }
+
+    /// The number of the device whose waves see them, counted from 0.
+    pub fn gpu(&self) -> u32 {
+        self.gpu
+    }
+
+    /// Says in which GPU's coarse-grained memory the allocation is that starts here.
+    pub fn set_home(&self, start: u64, gpu: Option<u32>) {
+        let mut named = self.named.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(allocation) = named.get_mut(&start) {
+            allocation.home = gpu;
+        }
     }
 
     /// What waves see.
@@ -314,7 +333,7 @@ impl Allocations {
         // SAFETY: promised by the caller.
         unsafe { self.memory.add_at(start, host, len, writable) }
             .map_err(|e| MemoryError(format!("{name} at {start:#x}, {len} bytes: {e:?}")))?;
-        let allocation = Allocation { start, len, writable, usage, name: name.to_owned() };
+        let allocation = Allocation { start, len, writable, usage, home: None, name: name.to_owned() };
         self.named.write().unwrap_or_else(PoisonError::into_inner).insert(start, allocation);
         Ok(())
     }
@@ -612,7 +631,7 @@ mod tests {
     #[test]
     fn freed_memory_stays_mapped_while_waves_run() {
         let reclaimer = Arc::new(Reclaimer::default());
-        let all = Arc::new(Allocations::sharing(&reclaimer));
+        let all = Arc::new(Allocations::sharing(&reclaimer, 0));
         let running = all.running();
         drop(all.allocate(1 << 34, Use::Device, "16 GiB, untouched").unwrap());
         assert_eq!(reclaimer.waiting(), 1);

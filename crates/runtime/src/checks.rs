@@ -107,7 +107,7 @@ impl ProcessObserver for ProcessChecks {
                 self.session.filled(address, bytes);
                 self.changed();
             }
-            HostEvent::Fenced { release, .. } => self.session.released(release),
+            HostEvent::Fenced { gpu, release, .. } => self.session.released(gpu, release),
             _ => {}
         }
         self.tell(|o| o.host(event));

@@ -67,10 +67,10 @@ impl ProcessObserver for ProcessEvents {
             HostEvent::Filled { address, bytes } => {
                 format!("\"filled\", \"address\": \"{address:#x}\", \"bytes\": {bytes}")
             }
-            HostEvent::Fenced { acquire, release } => {
-                format!("\"fenced\", \"acquire\": \"{acquire:?}\", \"release\": \"{release:?}\"")
-                    .to_lowercase()
-            }
+            HostEvent::Fenced { gpu, acquire, release } => format!(
+                "\"fenced\", \"gpu\": {gpu}, \"acquire\": \"{acquire:?}\", \"release\": \"{release:?}\""
+            )
+            .to_lowercase(),
             HostEvent::SignalCreated { signal, value } => {
                 format!("\"signal created\", \"signal\": \"{signal:#x}\", \"value\": {value}")
             }

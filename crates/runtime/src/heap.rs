@@ -80,8 +80,15 @@ impl Block {
     /// memory is so, as long as it is not shared. For the host to write there by itself while a kernel changes the same words
     /// has no meaning.
     fn is_exclusive(&self) -> bool {
-        let own = matches!(self.info.origin, Origin::Pool(agent, _) if agent > 0) && !self.fine;
-        own && matches!(self.backing, Backing::Mapped(_, None))
+        self.home().is_some() && matches!(self.backing, Backing::Mapped(_, None))
+    }
+
+    /// The GPU in whose coarse-grained memory it is.
+    fn home(&self) -> Option<u32> {
+        match self.info.origin {
+            Origin::Pool(agent, _) if !self.fine => agent.checked_sub(1).map(|gpu| gpu as u32),
+            _ => None,
+        }
     }
 }
 
@@ -206,6 +213,7 @@ impl Heap {
             }
             gpu.memory().set_fine(start, block.fine);
             gpu.memory().set_exclusive(start, block.is_exclusive());
+            gpu.set_home(start, block.home());
             block.info.gpus = block.info.gpus.with(Gpus::one(i));
         }
         Ok(())

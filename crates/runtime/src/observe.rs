@@ -75,6 +75,8 @@ pub enum HostEvent {
     },
     /// A packet that is no dispatch has acquired and released.
     Fenced {
+        /// The GPU, counted from 0.
+        gpu: u32,
         /// How far the one reaches,
         acquire: FenceScope,
         /// and the other.

@@ -105,7 +105,7 @@ pub(crate) fn perform(
     };
     if let Outcome::Done = outcome {
         let (acquire, release) = (FenceScope::of_acquire(header), FenceScope::of_release(header));
-        tell(HostEvent::Fenced { acquire, release });
+        tell(HostEvent::Fenced { gpu: context.gpu.index as u32, acquire, release });
         complete(wide(packet, 56), start, signal::now());
     }
     outcome

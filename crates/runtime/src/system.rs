@@ -73,7 +73,7 @@ impl System {
         let reclaimer = Arc::new(Reclaimer::default());
         let count = setup.gpus.min(MOST_GPUS);
         let memories: Vec<Arc<Allocations>> =
-            (0..count).map(|_| Arc::new(Allocations::sharing(&reclaimer))).collect();
+            (0..count as u32).map(|gpu| Arc::new(Allocations::sharing(&reclaimer, gpu))).collect();
         if setup.target.xnack == Some(true) {
             memories.iter().for_each(|memory| maps::show_all(memory.memory()));
         }

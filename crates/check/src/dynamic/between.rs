@@ -6,7 +6,7 @@ use super::clock::Past;
 use super::host::Party;
 use super::scene::Scene;
 use super::set::Check;
-use super::shadow::{Conflict, How};
+use super::shadow::{Conflict, How, Why};
 use super::watch::Context;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -27,6 +27,12 @@ impl Register {
         let plan = &party.scene.plan;
         let count = (plan.group_count() as u32).saturating_mul(plan.waves).max(1);
         self.with(|all| all.enter(count, Some(party.clone())))
+    }
+
+    /// The waves of a GPU's dispatches that others may not know of.
+    pub fn waves_of(&self, gpu: u32) -> Vec<Range<u32>> {
+        let on = |e: &&Entry<Option<Arc<Party>>>| e.what.as_ref().is_some_and(|party| party.scene.gpu == gpu);
+        self.with(|all| all.entries.iter().filter(on).map(|e| e.waves.clone()).collect())
     }
 
     /// Something happens at once that is no dispatch: its number among waves, if dispatches run which are not in order with it.
@@ -136,9 +142,9 @@ struct Pair {
     other: Arc<Scene>,
 }
 
-/// Conflicts of a dispatch with others, by both instructions.
+/// Conflicts of a dispatch with others, by both instructions and what is wrong.
 #[derive(Default)]
-pub struct Between(HashMap<(u64, u64), Pair>);
+pub struct Between(HashMap<(u64, u64, Why), Pair>);
 
 /// Places that a conflict is remembered at.
 const PLACES: usize = 64;
@@ -155,7 +161,7 @@ impl Between {
     ) {
         let Some(other) = register.find(conflict.other.wave) else { return };
         let Some(pc) = other.program().steps.get(conflict.other.step as usize).map(|s| s.at) else { return };
-        let pair = self.0.entry((at, pc)).or_insert(Pair {
+        let pair = self.0.entry((at, pc, conflict.why)).or_insert(Pair {
             who,
             times: 0,
             places: Vec::new(),
@@ -173,29 +179,79 @@ impl Between {
     pub fn tell(&mut self, cx: &Context<'_>, plain: impl Fn(&(u64, u64)) -> Option<u64>) {
         let mut all: Vec<_> = self.0.drain().collect();
         all.sort_by_key(|(key, _)| *key);
-        for ((pc, other), pair) in all {
+        for ((pc, other, why), pair) in all {
             let Some(address) = pair.places.iter().find_map(&plain) else { continue };
-            let key = Key { check: Check::Race, kind: "dispatch-race", pc, other: Some(other) };
+            let key = Key { check: Check::Race, kind: kind(why), pc, other: Some(other) };
             cx.report(key, pair.who, pair.times, || {
-                let word = |writes: bool| if writes { "a write" } else { "a read" };
-                let near = cx.scene.memory.nearest(address).map_or(String::new(), |n: Nearest| format!(": {n}"));
+                let near =
+                    cx.scene.memory.nearest(address).map_or(String::new(), |n: Nearest| format!(": {n}"));
                 let kernel = wavemill_object::demangle::shown(&pair.other.plan.kernel.name).to_string();
+                let by = format!(
+                    "kernel {kernel}, dispatch {}{}",
+                    pair.other.plan.number,
+                    on_gpu(cx, &pair.other)
+                );
                 Told {
-                    message: format!(
-                        "{} and {} of another dispatch, which runs at the same time, are not in order",
-                        word(pair.here.writes),
-                        word(pair.wrote)
-                    ),
+                    message: message(why, pair.here.writes, pair.wrote),
                     other: if pair.wrote { "written" } else { "read" },
                     place: Some(pair.other.place(other)),
-                    facts: vec![
-                        ("address", format!("{address:#x}{near}")),
-                        ("by", format!("kernel {kernel}, dispatch {}", pair.other.plan.number)),
-                    ],
-                    mend: "let one dispatch wait for the other: the barrier bit or a barrier packet of a queue, or a signal".into(),
+                    facts: vec![("address", format!("{address:#x}{near}")), ("by", by)],
+                    mend: mend(why).into(),
                     ..Told::default()
                 }
             });
+        }
+    }
+}
+
+/// On which GPU another dispatch runs, if not on the same.
+pub fn on_gpu(cx: &Context<'_>, other: &Scene) -> String {
+    if cx.scene.gpu == other.gpu { String::new() } else { format!(", on GPU {}", other.gpu) }
+}
+
+fn kind(why: Why) -> &'static str {
+    match why {
+        Why::Unordered => "dispatch-race",
+        Why::OldInL1 => "stale-read",
+        Why::KeptInL2 => "release-scope",
+        Why::OldInL2 => "acquire-scope",
+    }
+}
+
+fn message(why: Why, writes: bool, wrote: bool) -> String {
+    let word = |writes: bool| if writes { "a write" } else { "a read" };
+    match why {
+        Why::Unordered => format!(
+            "{} and {} of another dispatch, which runs at the same time, are not in order",
+            word(writes),
+            word(wrote)
+        ),
+        Why::OldInL1 => {
+            "a read may find old data in L1, which has not been invalidated since the flag was read".into()
+        }
+        Why::KeptInL2 => format!(
+            "{} meets a write of another GPU that its L2 may still keep: it has not been written back since",
+            word(writes)
+        ),
+        Why::OldInL2 => {
+            "a read may find old data of another GPU's memory in L2, which has not been invalidated since the flag was read"
+                .into()
+        }
+    }
+}
+
+/// LLVM's AMDGPUUsage, memory model of gfx90a: releases and acquires of system scope.
+fn mend(why: Why) -> &'static str {
+    match why {
+        Why::Unordered => {
+            "let one dispatch wait for the other: the barrier bit or a barrier packet of a queue, or a signal"
+        }
+        Why::OldInL1 => "invalidate L1 (buffer_wbinvl1_vol) behind the load of the flag, or read with glc",
+        Why::KeptInL2 => {
+            "release at system scope: buffer_wbl2 and s_waitcnt vmcnt(0) between the write and the flag; or use fine-grained memory"
+        }
+        Why::OldInL2 => {
+            "acquire at system scope: buffer_invl2 and buffer_wbinvl1_vol behind the load of the flag; or use fine-grained memory"
         }
     }
 }

@@ -6,6 +6,10 @@
 //!
 //! What a wave hands on of itself is what is done: waited for with S_WAITCNT. Only in memory, and within a work-group, order of
 //! issue will do, because its waves share one L1 cache that works in order (AMDGPU guide, memory model of GFX6 to GFX9).
+//!
+//! GPUs have an L2 each. What another GPU's waves have done may still be in theirs, and old lines in one's own: waves also know
+//! how much of it was written back, and how much they knew when their GPU's L2 was invalidated (LLVM's AMDGPUUsage, memory
+//! model of gfx90a, whose instructions for that these are; others have none).
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -32,6 +36,12 @@ pub struct Known {
     pub far: Arc<Far>,
     /// The same, as far as loads through L1 see it: what was known when that was invalidated last.
     pub visible: Arc<Far>,
+    /// How much of what waves of any GPU have done is written back from their L2.
+    pub written_back: Arc<Far>,
+    /// What was known of waves of other GPUs when L2 was invalidated last.
+    pub fresh: Arc<Far>,
+    /// The GPU.
+    pub gpu: u32,
     /// Waves of dispatches that had ended when this one began.
     pub past: Past,
     /// A wave of the work-group had loaded through L1, and not invalidated it since, when they met at their last barrier.
@@ -56,8 +66,8 @@ fn learn(map: &mut Far, wave: u32, stamp: u32) {
 
 impl Known {
     /// Nothing, in a work-group of so many waves.
-    pub fn nothing(base: u32, waves: usize, past: Past) -> Known {
-        Known { base, lds: vec![0; waves], memory: vec![0; waves], past, ..Known::default() }
+    pub fn nothing(gpu: u32, base: u32, waves: usize, past: Past) -> Known {
+        Known { gpu, base, lds: vec![0; waves], memory: vec![0; waves], past, ..Known::default() }
     }
 
     /// What another wave of the work-group knew.
@@ -66,6 +76,8 @@ impl Known {
         join_all(&mut self.memory, &other.memory);
         join_far(&mut self.far, &other.far);
         join_far(&mut self.visible, &other.visible);
+        join_far(&mut self.written_back, &other.written_back);
+        join_far(&mut self.fresh, &other.fresh);
         self.cached |= other.cached;
     }
 
@@ -73,6 +85,10 @@ impl Known {
     /// work-group knows behind a barrier, where L1 keeps their order.
     fn join_from_afar(&mut self, other: &Known, itself: u32) {
         join_far(&mut self.far, &other.far);
+        join_far(&mut self.written_back, &other.written_back);
+        if other.gpu == self.gpu {
+            join_far(&mut self.fresh, &other.fresh);
+        }
         let own = self.base..self.base + self.memory.len() as u32;
         let far = Arc::make_mut(&mut self.far);
         let of_others = |(wave, stamp): &(u32, &u32)| *wave != itself && **stamp > 0;
@@ -108,6 +124,8 @@ impl Known {
                 && all(&self.memory, &other.memory)
                 && far(&self.far, &other.far)
                 && far(&self.visible, &other.visible)
+                && far(&self.written_back, &other.written_back)
+                && far(&self.fresh, &other.fresh)
                 && (self.cached || !other.cached)
     }
 
@@ -118,6 +136,21 @@ impl Known {
             None if self.past.iter().any(|waves| waves.contains(&wave)) => u32::MAX,
             None => *(if through_l1 { &self.visible } else { &self.far }).get(&wave).unwrap_or(&0),
         }
+    }
+
+    /// Whether a wave of another GPU has done something so that it can be seen here: it is written back, or the wave's dispatch
+    /// had ended before this one began, which is a matter of their packets' fences.
+    pub fn is_written_back(&self, wave: u32, stamp: u32) -> bool {
+        self.reaches(&self.written_back, wave, stamp)
+    }
+
+    /// Whether L2 has been invalidated since that was known.
+    pub fn is_fresh(&self, wave: u32, stamp: u32) -> bool {
+        self.reaches(&self.fresh, wave, stamp)
+    }
+
+    fn reaches(&self, how_far: &Far, wave: u32, stamp: u32) -> bool {
+        how_far.get(&wave).is_some_and(|s| *s >= stamp) || self.past.iter().any(|waves| waves.contains(&wave))
     }
 }
 
@@ -167,21 +200,24 @@ pub struct Clock {
     mixed: bool,
     /// It has loaded through L1 since it invalidated that.
     cached: bool,
+    /// L2 is being written back: since when, and what is in it.
+    writing_back: VecDeque<(u32, Far)>,
 }
 
 impl Clock {
-    /// A wave that starts.
-    pub fn new(wave: u32, base: u32, waves: usize, past: &Past) -> Clock {
+    /// A wave that starts, on a GPU.
+    pub fn new(gpu: u32, wave: u32, base: u32, waves: usize, past: &Past) -> Clock {
         Clock {
             wave,
             now: 0,
-            known: Arc::new(Known::nothing(base, waves, past.clone())),
+            known: Arc::new(Known::nothing(gpu, base, waves, past.clone())),
             acquired: None,
             vector: VecDeque::new(),
             lds: VecDeque::new(),
             direct: VecDeque::new(),
             mixed: false,
             cached: false,
+            writing_back: VecDeque::new(),
         }
     }
 
@@ -219,6 +255,10 @@ impl Clock {
         let oldest = self.vector.front().copied().unwrap_or(u32::MAX);
         while self.direct.front().is_some_and(|stamp| *stamp < oldest) {
             self.direct.pop_front();
+        }
+        while let Some((_, all)) = self.writing_back.pop_front_if(|(stamp, _)| *stamp < oldest) {
+            let known = Arc::make_mut(&mut self.known);
+            join_far(&mut known.written_back, &Arc::new(all));
         }
     }
 
@@ -308,6 +348,25 @@ impl Clock {
     pub fn invalidate(&mut self) {
         self.cached = false;
         self.see_all();
+    }
+
+    /// L2 is told to write back what is in it: what this wave has done, and what it knows of others of the same GPU. They are
+    /// in memory when the instruction, which has been issued, is waited for.
+    pub fn write_back_l2(&mut self, is_local: impl Fn(u32) -> bool) {
+        let Known { base, memory, far, .. } = &*self.known;
+        let near = (*base..).zip(memory.iter().copied()).filter(|(_, stamp)| *stamp > 0);
+        let others = far.iter().map(|(wave, stamp)| (*wave, *stamp)).filter(|(wave, _)| is_local(*wave));
+        let mut all: Far = near.chain(others).collect();
+        all.insert(self.wave, self.now);
+        self.writing_back.push_back((self.now, all));
+    }
+
+    /// L2 forgets what it has of other GPUs' memory.
+    pub fn invalidate_l2(&mut self) {
+        if !Arc::ptr_eq(&self.known.fresh, &self.known.far) {
+            let known = Arc::make_mut(&mut self.known);
+            known.fresh = known.far.clone();
+        }
     }
 
     /// L1 has nothing old, whoever it was that invalidated it.

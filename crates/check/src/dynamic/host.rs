@@ -202,7 +202,7 @@ mod tests {
     fn copies_meet_what_is_not_in_order_with_them() {
         let copies = Copies::default();
         let line = 0x1000 / (DWORDS * 4);
-        let nothing = Known::nothing(0, 1, Arc::default());
+        let nothing = Known::nothing(0, 0, 1, Arc::default());
         assert_eq!(copies.meet(&nothing, line, !0, true), None);
         let never = |_| false;
         copies.add(7, &Side::both(0x1010, 0x1080, 8), never);
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(copies.meet(&nothing, line, 1 << 32, true), Some((0x1080, false)));
         assert_eq!(copies.meet(&nothing, line + 1, !0, true), None);
         // Who began later knows of it.
-        let later = Known::nothing(8, 1, std::iter::once(7..8).collect());
+        let later = Known::nothing(0, 8, 1, std::iter::once(7..8).collect());
         assert_eq!(copies.meet(&later, line, !0, true), None);
         // Much memory is no more than a few numbers.
         copies.add(9, &Side::both(0x10_0000, 0x1000_0000, 1 << 30), never);

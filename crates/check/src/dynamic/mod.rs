@@ -9,6 +9,7 @@ mod between;
 mod book;
 mod cells;
 mod clock;
+mod conflicts;
 mod eyes;
 mod fences;
 mod flight;
@@ -110,9 +111,9 @@ impl Session {
         self.fences.forget(address, bytes);
     }
 
-    /// A packet that is no dispatch has released.
-    pub fn released(&self, scope: FenceScope) {
-        self.fences.released(scope);
+    /// A packet of a GPU that is no dispatch has released.
+    pub fn released(&self, gpu: u32, scope: FenceScope) {
+        self.fences.released(gpu, scope);
     }
 
     /// Whether a check is wanted.

@@ -7,25 +7,24 @@
 
 use super::accesses::{Accesses, Together};
 use super::between::{Between, Register};
-use super::book::{Key, Told, Who};
+use super::book::Who;
 use super::cells::Numbered;
-use super::clock::Past;
-use super::clock::{Clock, Known};
+use super::clock::{Clock, Known, Past};
+use super::conflicts::{Conflicts, plain};
 use super::fences::{Fences, Written};
 use super::flight;
 use super::host::{Copies, Party, Side};
-use super::scene::Executed;
-use super::set::Check;
-use super::shadow::{Conflict, DWORDS, How, Line, Mark, Order, PAGE};
+use super::scene::{Executed, Scene};
+use super::shadow::{DWORDS, How, L2, Line, Mark, Order, PAGE};
 use super::watch::{Context, GroupWatch, Watch};
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use wavemill_device::memory::Use;
+use wavemill_device::memory::{Allocation, Use};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::info::{Path, WaitCounts};
 use wavemill_isa::row::MemKind;
+use wavemill_isa::{Level, Op};
 use wavemill_sem::bus::Coherence;
 use wavemill_sem::gws::{self, Request};
 use wavemill_sem::state::lanes;
@@ -36,12 +35,15 @@ use wavemill_wave::{Wave, WaveId};
 const FEW: u64 = 256;
 /// Locks that pages are shared out among.
 const SHARDS: usize = 64;
-/// Places that a conflict is remembered at.
-const PLACES: usize = 64;
-/// Where the global data share and the resources of global wave sync are in the shadow: no memory is there. Both are for
-/// waves to talk through.
+/// Where the global data share of the first GPU is in the shadow, and behind it its resources of global wave sync: no memory is
+/// there. Both are for waves to talk through.
 const GDS: u64 = 1 << 62;
-const GWS: u64 = GDS + (1 << 32);
+const GWS: u64 = 1 << 32;
+
+/// Where a GPU's are.
+fn gds(gpu: u32) -> u64 {
+    GDS + u64::from(gpu) * 2 * GWS
+}
 
 type Pages = Numbered<Page>;
 
@@ -50,6 +52,19 @@ struct Page {
     lines: Box<[Line]>,
     /// The host sees it, too.
     host: bool,
+    /// The GPU whose coarse-grained memory it is.
+    home: Option<u32>,
+}
+
+impl Page {
+    /// What the L2 of a GPU does with it.
+    fn l2(&self, of: &Scene) -> L2 {
+        match self.home.filter(|_| of.target.level() == Level::Gfx90a) {
+            None => L2::Coherent,
+            Some(gpu) if gpu == of.gpu => L2::Own,
+            Some(_) => L2::Remote,
+        }
+    }
 }
 
 /// The check.
@@ -69,6 +84,8 @@ struct Begun {
     waves: Range<u32>,
     /// Those of dispatches that had ended.
     past: Past,
+    /// When that was ([`Fences::begun`]).
+    time: u64,
 }
 
 impl Race {
@@ -84,7 +101,8 @@ impl Race {
         self.begun.get_or_init(|| {
             let party = Arc::new(Party::new(cx.scene));
             let (waves, past) = self.memory.register.enter(&party);
-            Begun { party, waves, past }
+            let time = self.fences.begun(cx.scene.gpu);
+            Begun { party, waves, past, time }
         })
     }
 
@@ -174,11 +192,24 @@ impl Memory {
     /// A wave does something to a place that is nothing but a flag, in a chain with those who have done so before.
     fn hand_on(&self, clock: &mut Clock, place: u64, step: u32) {
         let line = place / 4 / DWORDS;
-        let own =
-            Mark { dwords: 1 << (place / 4 % DWORDS), wave: clock.wave, stamp: clock.now, step, bytes: 15 };
-        let how = How { writes: true, reads: false, atomic: true, through_l1: false, polls: false };
+        let own = Mark {
+            dwords: 1 << (place / 4 % DWORDS),
+            wave: clock.wave,
+            stamp: clock.now,
+            step,
+            bytes: 15,
+            gpu: clock.known.gpu as u8,
+        };
+        let how = How {
+            writes: true,
+            reads: false,
+            atomic: true,
+            through_l1: false,
+            polls: false,
+            l2: L2::Coherent,
+        };
         let mut pages = lock(self.shard(line / PAGE));
-        let page = pages.entry(line / PAGE).or_insert_with(|| page(!0, false));
+        let page = pages.entry(line / PAGE).or_insert_with(|| page(!0, None));
         page.lines[(line % PAGE) as usize].access(clock, own, how, Order::Memory, |_| {});
     }
 
@@ -266,146 +297,25 @@ impl Memory {
     }
 }
 
-/// What two instructions have done to each other.
-struct Pair {
-    who: Who,
-    times: u64,
-    /// Lines and their dwords; more than [`PLACES`] are not remembered.
-    places: Vec<(u64, u64)>,
-    conflict: Conflict,
-    how: How,
-    /// The earlier access stands behind the later one in the code.
-    swapped: bool,
-}
-
-/// Conflicts by their instructions: the later one's, the earlier one's, and whether it is about old data.
-#[derive(Default)]
-struct Conflicts {
-    pairs: HashMap<(u64, u32, bool), Pair>,
-    /// The dispatch's first wave.
-    first: u32,
-}
-
-/// A dword of a place that is no flag.
-fn plain((line, dwords): &(u64, u64), flags: impl Fn(u64) -> u64) -> Option<u64> {
-    let plain = dwords & !flags(*line);
-    (plain != 0).then(|| line * DWORDS + u64::from(plain.trailing_zeros()))
-}
-
-impl Conflicts {
-    fn note(&mut self, at: u64, who: Who, line: u64, how: How, conflict: Conflict) {
-        let pair = self.pairs.entry((at, conflict.other.step, conflict.stale)).or_insert(Pair {
-            who,
-            times: 0,
-            places: Vec::new(),
-            conflict,
-            how,
-            swapped: false,
-        });
-        pair.times += u64::from(conflict.other.dwords.count_ones());
-        if pair.who.wave == who.wave {
-            pair.who.lanes |= who.lanes;
-        }
-        if pair.places.len() <= PLACES {
-            pair.places.push((line, conflict.other.dwords));
-        }
-    }
-
-    /// Tells what is left when it is known which places are flags.
-    fn tell(&mut self, cx: &Context<'_>, order: Order, flags: impl Fn(u64) -> u64) {
-        // Whichever of two instructions comes first in a run: they are one pair, told at the later one in the code.
-        let mut pairs: BTreeMap<(u64, u64, bool), Pair> = BTreeMap::new();
-        for ((pc, step, stale), pair) in self.pairs.drain() {
-            let other = cx.scene.program().steps[step as usize].at;
-            let swapped = other > pc && !stale;
-            let key = if swapped { (other, pc, stale) } else { (pc, other, stale) };
-            match pairs.entry(key) {
-                Entry::Vacant(new) => drop(new.insert(Pair { swapped, ..pair })),
-                Entry::Occupied(mut known) => {
-                    let known = known.get_mut();
-                    let times = known.times + pair.times;
-                    if known.swapped {
-                        let places = std::mem::take(&mut known.places);
-                        *known = Pair { swapped, ..pair };
-                        known.places.extend(places);
-                    } else {
-                        known.places.extend(pair.places);
-                    }
-                    known.times = times;
-                }
-            }
-        }
-        for ((pc, other, stale), pair) in pairs {
-            let Some(place) = pair.places.iter().find_map(|p| plain(p, &flags)) else { continue };
-            let kind = match (stale, order) {
-                (true, _) => "stale-read",
-                (false, Order::Lds) => "lds-race",
-                (false, Order::Memory) => "memory-race",
-            };
-            let key = Key { check: Check::Race, kind, pc, other: Some(other) };
-            cx.report(key, pair.who, pair.times, || told(cx, order, place * 4, &pair, self.first));
-        }
-    }
-}
-
-fn told(cx: &Context<'_>, order: Order, address: u64, pair: &Pair, first: u32) -> Told {
-    let stale = pair.conflict.stale;
-    let does = |how: How| match (how.writes, how.atomic) {
-        (_, true) => "an atomic",
-        (true, _) => "a write",
-        _ => "a read",
-    };
-    let earlier = if pair.conflict.wrote { "a write" } else { "a read" };
-    let (here, there) = if pair.swapped { (earlier, does(pair.how)) } else { (does(pair.how), earlier) };
-    let near = cx.scene.memory.nearest(address).filter(|_| order == Order::Memory);
-    let near = near.map_or(String::new(), |n| format!(": {n}"));
-    let space = if order == Order::Lds { " in LDS" } else { "" };
-    let base = pair.conflict.other.wave - first;
-    let whose = match base / cx.scene.plan.waves.max(1) {
-        _ if order == Order::Lds => format!("wave {} of the work-group", base % cx.scene.plan.waves.max(1)),
-        group => {
-            let id = cx.scene.plan.group_id(group.into()).map(|n| n.to_string()).join(",");
-            format!("work-group {id}, wave {}", base % cx.scene.plan.waves.max(1))
-        }
-    };
-    let mend = match (stale, order) {
-        (true, _) => {
-            "invalidate L1 (buffer_wbinvl1_vol; GFX6: buffer_wbinvl1) behind the load of the flag, or read with glc"
-        }
-        (false, Order::Lds) => "put s_waitcnt lgkmcnt(0) and s_barrier between the two",
-        (false, Order::Memory) => {
-            "within a work-group, put a barrier between the two; across work-groups, s_waitcnt vmcnt(0) and an atomic behind the \
-             first, and an atomic and buffer_wbinvl1_vol before the second"
-        }
-    };
-    Told {
-        message: match stale {
-            true => "a read may find old data in L1, which has not been invalidated since the flag was read"
-                .into(),
-            false => format!("{here} and {there} of another wave are not in order"),
-        },
-        other: if there == "a read" { "read" } else { "written" },
-        facts: vec![("address", format!("{address:#x}{space}{near}")), ("by", whose)],
-        mend: mend.into(),
-        ..Told::default()
-    }
-}
-
 impl Watch for Race {
     fn group(&self, cx: &Context<'_>, id: [u32; 3], waves: u32) -> Box<dyn GroupWatch> {
         let plan = &cx.scene.plan;
         let [gx, gy, _] = plan.groups;
         let number = id[0].wrapping_add(gx.wrapping_mul(id[1].wrapping_add(gy.wrapping_mul(id[2]))));
-        let Begun { party, waves: own, past } = self.begun(cx);
+        let Begun { party, waves: own, past, time } = self.begun(cx);
         let first = own.start;
         let base = first.wrapping_add(number.wrapping_mul(plan.waves));
         let WaitCounts { vm, lgkm, exp } = WaitCounts::none(cx.scene.target.level());
         Box::new(Group {
             party: party.clone(),
+            fences: self.fences.clone(),
+            time: *time,
             memory: self.memory.clone(),
-            clocks: (0..waves).map(|w| Clock::new(base + w, base, waves as usize, past)).collect(),
+            clocks: (0..waves)
+                .map(|w| Clock::new(cx.scene.gpu, base + w, base, waves as usize, past))
+                .collect(),
             lds: Vec::new(),
-            conflicts: Conflicts { first, ..Conflicts::default() },
+            conflicts: Conflicts::new(first),
             own: own.clone(),
             all: self.conflicts.clone(),
             between: self.between.clone(),
@@ -445,6 +355,9 @@ impl Watch for Race {
 
 struct Group {
     party: Arc<Party>,
+    fences: Arc<Fences>,
+    /// When the dispatch began.
+    time: u64,
     memory: Arc<Memory>,
     clocks: Vec<Clock>,
     lds: Vec<Line>,
@@ -544,7 +457,8 @@ impl Group {
         let clock = &mut self.clocks[wave.wave as usize];
         let who = Who { wave, lanes };
         for (bytes, dwords) in (0..).zip(batch.by_bytes()).filter(|(_, dwords)| *dwords != 0) {
-            let own = Mark { dwords, wave: clock.wave, stamp: clock.now, step: at.index, bytes };
+            let gpu = cx.scene.gpu as u8;
+            let own = Mark { dwords, wave: clock.wave, stamp: clock.now, step: at.index, bytes, gpu };
             if order == Order::Lds {
                 if self.lds.len() as u64 <= number {
                     self.lds.resize(number as usize + 1, Line::default());
@@ -555,6 +469,7 @@ impl Group {
             }
             let mut pages = lock(self.memory.shard(number / PAGE));
             let page = pages.entry(number / PAGE).or_insert_with(|| new_page(cx, number));
+            let how = How { l2: page.l2(cx.scene), ..how };
             let line = &mut page.lines[(number % PAGE) as usize];
             line.access(clock, own, how, order, |c| match self.own.contains(&c.other.wave) {
                 true => lock(&self.all).note(at.step.at, who, number, how, c),
@@ -573,6 +488,10 @@ impl Group {
             if let Some((address, writes)) = copied {
                 self.party.meets(at.step.at, who, address, [how.writes, writes]);
             }
+            if how.l2 != L2::Coherent {
+                let place = (number, dwords & !line.flags);
+                self.fences.gpu_meets(cx, self.time, (at.step.at, who), place, how.writes);
+            }
         }
     }
 }
@@ -588,15 +507,16 @@ fn how(kind: Kind, coherence: Coherence, polls: bool, returns: bool) -> Option<H
             atomic,
             through_l1: !atomic && !coherence.glc,
             polls: polls || kind == Kind::Read && coherence.glc,
+            l2: L2::Coherent,
         }),
     }
 }
 
 /// Which clock orders accesses to memory, and where it is in the shadow; none of what is a lane's own.
-fn shadow_of(space: Space) -> Option<(Order, u64)> {
+fn shadow_of(space: Space, gpu: u32) -> Option<(Order, u64)> {
     match space {
         Space::Lds => Some((Order::Lds, 0)),
-        Space::Gds => Some((Order::Memory, GDS)),
+        Space::Gds => Some((Order::Memory, gds(gpu))),
         Space::Global | Space::Scalar => Some((Order::Memory, 0)),
         Space::Scratch | Space::Code => None,
     }
@@ -634,7 +554,7 @@ impl Group {
                 clock.invalidate();
             }
             let Some(how) = how(kind, coherence, polls, returns) else { continue };
-            let Some((order, base)) = shadow_of(space) else { continue };
+            let Some((order, base)) = shadow_of(space, clock.known.gpu) else { continue };
             let mut last = usize::MAX;
             for access in alike.iter().filter(|a| a.fault.is_none()) {
                 if matches!(space, Space::Global | Space::Scalar) {
@@ -658,9 +578,10 @@ impl Group {
     fn gather_together(&mut self, wave: WaveId, polls: bool, returns: bool, together: &Together) {
         let Together { space, kind, coherence, exec, bytes, first, beside, .. } = *together;
         let Some(how) = how(kind, coherence, polls, returns) else { return };
-        let Some((order, base)) = shadow_of(space) else { return };
+        let clock = &mut self.clocks[wave.wave as usize];
+        let Some((order, base)) = shadow_of(space, clock.known.gpu) else { return };
         if how.through_l1 && !how.writes && space == Space::Global {
-            self.clocks[wave.wave as usize].loaded();
+            clock.loaded();
         }
         let start = base + first;
         if beside && start.is_multiple_of(4) {
@@ -690,20 +611,25 @@ impl Group {
 /// A page that nobody has accessed. What the machine and the host talk through is nothing but flags.
 fn new_page(cx: &Context<'_>, line: u64) -> Page {
     let address = line * DWORDS * 4;
-    let usage = cx.scene.memory.find(address).map(|a| a.usage);
+    let found = cx.scene.memory.find(address);
+    let usage = found.as_ref().map(|a| a.usage);
     let talk = address >= GDS || usage == Some(Use::Queue);
-    page(if talk { !0 } else { 0 }, matches!(usage, Some(Use::Queue | Use::Host)))
+    page(if talk { !0 } else { 0 }, found.as_ref())
 }
 
-fn page(flags: u64, host: bool) -> Page {
-    Page { lines: vec![Line::new(flags); PAGE as usize].into_boxed_slice(), host }
+fn page(flags: u64, of: Option<&Allocation>) -> Page {
+    Page {
+        lines: vec![Line::new(flags); PAGE as usize].into_boxed_slice(),
+        host: of.is_some_and(|a| matches!(a.usage, Use::Queue | Use::Host)),
+        home: of.and_then(|a| a.home),
+    }
 }
 
 /// What an instruction asks of a resource of global wave sync, and the place of that.
-fn meeting(wave: &Wave, at: &Executed) -> Option<(u64, Request)> {
+fn meeting(cx: &Context<'_>, wave: &Wave, at: &Executed) -> Option<(u64, Request)> {
     let request = Request::of(at.step.inst.row.op)?;
     let resource = gws::resource(wave.m0(), bits::DS_OFFSET.get(at.step.inst.bits));
-    Some((GWS + 4 * u64::from(resource), request))
+    Some((gds(cx.scene.gpu) + GWS + 4 * u64::from(resource), request))
 }
 
 /// An instruction that others may see something of.
@@ -712,10 +638,10 @@ fn writes_memory(at: &Executed) -> bool {
 }
 
 impl GroupWatch for Group {
-    fn before(&mut self, _: &Context<'_>, wave: &Wave, at: &Executed) {
+    fn before(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed) {
         // A wave that waits comes again and again.
         let waits = std::mem::replace(&mut self.waits[wave.id.wave as usize], false);
-        if let Some((place, request)) = meeting(wave, at) {
+        if let Some((place, request)) = meeting(cx, wave, at) {
             self.waits[wave.id.wave as usize] = true;
             if request != Request::P && !waits {
                 self.memory.come(&mut self.clocks[wave.id.wave as usize], place, at.index);
@@ -728,7 +654,7 @@ impl GroupWatch for Group {
     }
 
     fn after(&mut self, cx: &Context<'_>, wave: &Wave, at: &Executed, accesses: &mut Accesses) {
-        if let Some((place, request)) = meeting(wave, at) {
+        if let Some((place, request)) = meeting(cx, wave, at) {
             self.waits[wave.id.wave as usize] = false;
             let clock = &mut self.clocks[wave.id.wave as usize];
             match request {
@@ -742,6 +668,18 @@ impl GroupWatch for Group {
         let polls = self.polls(wave.id, at, kind, address);
         let clock = &mut self.clocks[wave.id.wave as usize];
         clock.issue(&at.step.info, accesses.any_in(Space::Lds), self.most);
+        match at.step.inst.row.op {
+            Op::buffer_wbl2 => {
+                let own = self.memory.register.waves_of(cx.scene.gpu);
+                clock.write_back_l2(|wave| own.iter().any(|waves| waves.contains(&wave)));
+                return flight::end();
+            }
+            Op::buffer_invl2 => {
+                clock.invalidate_l2();
+                return flight::end();
+            }
+            _ => {}
+        }
         let returns = at.step.info.writes().any(|u| u.role.is_some());
         self.batches.clear();
         let private = |parts: &&[Together]| parts.iter().any(|t| self.scratch.contains(&t.first));

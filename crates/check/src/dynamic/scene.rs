@@ -40,6 +40,8 @@ pub struct Scene {
     pub plan: Plan,
     /// The processor.
     pub target: Target,
+    /// The GPU, counted from 0.
+    pub gpu: u32,
     /// The memory.
     pub memory: Arc<Allocations>,
     object: Arc<Loaded>,
@@ -66,6 +68,7 @@ impl Scene {
         Scene {
             plan: scene.plan.clone(),
             target: *scene.target,
+            gpu: scene.memory.gpu(),
             memory: scene.memory.clone(),
             object: scene.object.clone(),
             lines: OnceLock::new(),

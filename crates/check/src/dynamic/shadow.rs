@@ -35,6 +35,8 @@ pub struct Mark {
     pub step: u32,
     /// The bytes of each dword.
     pub bytes: u8,
+    /// Its wave's GPU, the last eight bits.
+    pub gpu: u8,
 }
 
 impl Mark {
@@ -69,6 +71,20 @@ pub struct How {
     pub through_l1: bool,
     /// It waits for the value to change, or reads past the caches.
     pub polls: bool,
+    /// What L2 does there.
+    pub l2: L2,
+}
+
+/// What the L2 of a GPU does with some memory (LLVM's AMDGPUUsage, memory model of gfx90a).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum L2 {
+    /// Nothing that others would see: memory of the host, and all that is fine-grained, is written through (MTYPE CC) or not
+    /// kept there (UC). Also where nothing is known, and on other processors.
+    Coherent,
+    /// The GPU's own coarse-grained memory (RW): writes stay there until BUFFER_WBL2, reads are right.
+    Own,
+    /// That of another GPU (NC): writes stay there, and so does what was read, until BUFFER_INVL2.
+    Remote,
 }
 
 /// Two accesses that are not in order.
@@ -78,8 +94,21 @@ pub struct Conflict {
     pub other: Mark,
     /// It wrote.
     pub wrote: bool,
+    /// What is wrong.
+    pub why: Why,
+}
+
+/// What is wrong with two accesses.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Why {
+    /// Nothing puts them in order.
+    Unordered,
     /// They are in order, but the later one may find old data in L1.
-    pub stale: bool,
+    OldInL1,
+    /// What the earlier one has written may still be in its GPU's L2.
+    KeptInL2,
+    /// The later one may find old data in its GPU's L2.
+    OldInL2,
 }
 
 /// Which clock orders accesses.
@@ -129,17 +158,33 @@ impl Line {
         let mut told = 0;
         let through_l1 = how.through_l1 && !how.writes;
         for other in self.writes.iter().filter_map(|(w, _)| meets(w)) {
-            if !order.knows(&clock.known, &other, through_l1) {
-                let stale = through_l1 && order.knows(&clock.known, &other, false);
+            let mut wrong = |why| {
                 told |= other.dwords;
-                found(Conflict { other, wrote: true, stale });
+                found(Conflict { other, wrote: true, why });
+            };
+            let known = &clock.known;
+            if !order.knows(known, &other, through_l1) {
+                let old = through_l1 && order.knows(known, &other, false);
+                wrong(if old { Why::OldInL1 } else { Why::Unordered });
+                if !old {
+                    continue;
+                }
+            }
+            if how.l2 == L2::Coherent || other.gpu == own.gpu {
+                continue;
+            }
+            if !known.is_written_back(other.wave, other.stamp) {
+                wrong(Why::KeptInL2);
+            }
+            if how.l2 == L2::Remote && how.reads && !known.is_fresh(other.wave, other.stamp) {
+                wrong(Why::OldInL2);
             }
         }
         if how.writes {
             for other in self.reads.iter().filter_map(meets) {
                 if other.dwords & !told != 0 && !order.knows(&clock.known, &other, false) {
                     told |= other.dwords;
-                    found(Conflict { other, wrote: false, stale: false });
+                    found(Conflict { other, wrote: false, why: Why::Unordered });
                 }
             }
         }
@@ -196,17 +241,27 @@ impl Line {
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use wavemill_wave::observe::WaitCounts;
 
-    const WRITE: How = How { writes: true, reads: false, atomic: false, through_l1: true, polls: false };
-    const READ: How = How { writes: false, reads: true, atomic: false, through_l1: true, polls: false };
+    const WRITE: How =
+        How { writes: true, reads: false, atomic: false, through_l1: true, polls: false, l2: L2::Coherent };
+    const READ: How =
+        How { writes: false, reads: true, atomic: false, through_l1: true, polls: false, l2: L2::Coherent };
 
     fn clock(wave: u32, base: u32, waves: usize) -> Clock {
-        Clock::new(wave, base, waves, &Arc::default())
+        Clock::new(0, wave, base, waves, &Arc::default())
     }
 
     fn access(line: &mut Line, clock: &mut Clock, how: How, order: Order, dwords: u64) -> Vec<Conflict> {
         clock.now += 1;
-        let own = Mark { dwords, wave: clock.wave, stamp: clock.now, step: 0, bytes: 15 };
+        let own = Mark {
+            dwords,
+            wave: clock.wave,
+            stamp: clock.now,
+            step: 0,
+            bytes: 15,
+            gpu: clock.known.gpu as u8,
+        };
         let mut found = Vec::new();
         line.access(clock, own, how, order, |c| found.push(c));
         found
@@ -260,8 +315,51 @@ mod tests {
         assert_eq!(access(&mut flag, &mut a, WRITE, Order::Memory, 1), []);
         assert_eq!(access(&mut flag, &mut b, polls, Order::Memory, 1), []);
         let mut again = data.clone();
-        assert!(access(&mut data, &mut b, READ, Order::Memory, 1)[0].stale);
+        assert!(access(&mut data, &mut b, READ, Order::Memory, 1)[0].why == Why::OldInL1);
         b.invalidate();
         assert_eq!(access(&mut again, &mut b, READ, Order::Memory, 1), []);
+    }
+
+    #[test]
+    fn gpus_see_each_other_s_writes_past_two_caches() {
+        let of = |gpu: u32, wave: u32| Clock::new(gpu, wave, wave, 1, &Arc::default());
+        let polls = How { polls: true, through_l1: false, ..READ };
+        let (remote, own) = (How { l2: L2::Remote, ..READ }, How { l2: L2::Own, ..READ });
+        let why = |found: Vec<Conflict>| found.iter().map(|c| c.why).collect::<Vec<_>>();
+        // The writer and the second reader are on GPU 0, two others on GPU 1, one on GPU 2.
+        let (mut a, mut b, mut c, mut d, mut e) = (of(0, 0), of(1, 1), of(1, 2), of(2, 3), of(0, 4));
+        let (mut data, mut flag) = (Line::default(), Line::default());
+        let pass = |line: &mut Line, from: &mut Clock, to: &mut Clock| {
+            assert_eq!(access(line, from, How { l2: L2::Own, ..WRITE }, Order::Memory, 1), []);
+            assert_eq!(access(line, to, polls, Order::Memory, 1), []);
+            to.invalidate();
+        };
+        flag.flags = 1;
+        assert_eq!(access(&mut data, &mut a, How { l2: L2::Own, ..WRITE }, Order::Memory, 1), []);
+        pass(&mut flag, &mut a, &mut b);
+        // Nothing was done for other GPUs, which the writer's own does not need.
+        assert_eq!(
+            why(access(&mut data.clone(), &mut b, remote, Order::Memory, 1)),
+            [Why::KeptInL2, Why::OldInL2]
+        );
+        assert_eq!(why(access(&mut data.clone(), &mut b, own, Order::Memory, 1)), [Why::KeptInL2]);
+        pass(&mut flag, &mut a, &mut e);
+        assert_eq!(access(&mut data.clone(), &mut e, own, Order::Memory, 1), []);
+        // Another wave of its GPU, which knows of the write, writes back; who is on another GPU writes nothing back.
+        b.write_back_l2(|_| false);
+        b.waited(WaitCounts { vm: 0, lgkm: 0, exp: 0 });
+        assert_eq!(why(access(&mut data.clone(), &mut b, own, Order::Memory, 1)), [Why::KeptInL2]);
+        e.write_back_l2(|wave| wave == 0);
+        e.waited(WaitCounts { vm: 0, lgkm: 0, exp: 0 });
+        pass(&mut flag, &mut e, &mut b);
+        assert_eq!(access(&mut data.clone(), &mut b, own, Order::Memory, 1), []);
+        assert_eq!(why(access(&mut data.clone(), &mut b, remote, Order::Memory, 1)), [Why::OldInL2]);
+        // One wave invalidates for its GPU, not for another.
+        b.invalidate_l2();
+        assert_eq!(access(&mut data.clone(), &mut b, remote, Order::Memory, 1), []);
+        pass(&mut flag, &mut b, &mut c);
+        assert_eq!(access(&mut data.clone(), &mut c, remote, Order::Memory, 1), []);
+        pass(&mut flag, &mut b, &mut d);
+        assert_eq!(why(access(&mut data, &mut d, remote, Order::Memory, 1)), [Why::OldInL2]);
     }
 }

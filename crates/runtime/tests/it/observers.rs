@@ -78,7 +78,7 @@ fn a_packet_from_the_doorbell_to_the_signal() {
     let all = process.0.lock().unwrap().clone();
     let about = |text: &String| {
         text.starts_with("dispatch")
-            || text.starts_with("Fenced { acquire: Agent, release: System")
+            || text.starts_with("Fenced { gpu: 0, acquire: Agent, release: System")
             || [handle, queue_at, memory]
                 .iter()
                 .any(|a| text.contains(&format!(" {a},")) || text.contains(&format!(" {a} }}")))
@@ -101,7 +101,7 @@ fn a_packet_from_the_doorbell_to_the_signal() {
             format!("DoorbellRung {{ queue: {queue_at}, value: 1 }}"),
             format!("PacketStarted {{ queue: {queue_at}, index: 1, kind: 3 }}"),
             // Before anybody can go on who waits for it.
-            "Fenced { acquire: Agent, release: System }".into(),
+            "Fenced { gpu: 0, acquire: Agent, release: System }".into(),
             format!("SignalCompleted {{ signal: {handle}, new: -1 }}"),
             format!("SignalChanged {{ signal: {handle}, operation: \"store\", old: -1, new: 7 }}"),
             format!("QueueDestroyed {{ queue: {queue_at} }}"),
