@@ -205,7 +205,7 @@ fn required(first: &Step, second: &Step, program: &Program, superseded: &BTreeSe
     let (gfx6, vi) = (level == Level::Gfx6, level.is_vi_plus());
     if is_valu(first) {
         after_valu(first, second, level, &mut need);
-        if let Some(number) = program.vcc.filter(|_| is_valu(second)) {
+        if let Some(number) = program.vcc.filter(|_| vi && is_valu(second)) {
             vcc_by_number(first, second, Reg::Scalar(number), &mut need);
         }
     }
@@ -288,15 +288,17 @@ fn after_valu(first: &Step, second: &Step, level: Level, need: &mut Demand<'_>) 
     }
 }
 
-/// VCC has a name, and the number of the SGPRs that hold it. Hardware does not know that they are the same; as a mask it does.
+/// VCC has a name, and the number of the SGPRs that hold it. Hardware does not know that they are the same; as a mask it does
+/// (manual 4.5, and the GCN3 manual's table; those of GFX6 and GFX7 do not speak of it).
 fn vcc_by_number(first: &Step, second: &Step, number: Reg, need: &mut Demand<'_>) {
     let constants =
-        || second.info.reads().filter(|u| matches!(u.role, Some(Role::Src0 | Role::Src1 | Role::Src2)));
+        || second.spelled().reads().filter(|u| matches!(u.role, Some(Role::Src0 | Role::Src1 | Role::Src2)));
     let reads = |reg: Reg| constants().flat_map(Use::regs).any(|r| r == reg);
+    let writes = |reg: Reg| first.spelled().writes().flat_map(Use::regs).any(|r| r == reg);
     for half in 0..2 {
         let (name, number) = (Reg::VCC.offset(half), number.offset(half));
         for (written, read) in [(name, number), (number, name)] {
-            if writes(first, |r| r == written) && reads(read) {
+            if writes(written) && reads(read) {
                 need(
                     1,
                     vec![read],

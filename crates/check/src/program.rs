@@ -12,6 +12,9 @@ pub struct Step {
     pub inst: Inst,
     /// What it touches.
     pub info: Info,
+    /// The same by the numbers in its encoding, where it runs as something else: before GFX9, waves take the numbers of the SGPRs
+    /// that hold VCC for VCC when they decode.
+    pub spelled: Option<Box<Info>>,
     /// The steps that may follow.
     pub next: Vec<usize>,
     /// It calls a function: what follows, follows its return.
@@ -27,6 +30,11 @@ impl Step {
             wavemill_isa::Op::s_nop => (self.inst.get(Role::Imm16) & 15) as u8 + 1,
             _ => 1,
         }
+    }
+
+    /// What it touches by the numbers in its encoding.
+    pub fn spelled(&self) -> &Info {
+        self.spelled.as_deref().unwrap_or(&self.info)
     }
 }
 
@@ -112,7 +120,7 @@ impl Program {
             .map(|(at, (inst, info, next, calls))| {
                 let next = next.iter().filter_map(|n| index.get(n).copied()).collect();
                 let returns = info.flow() == Flow::Jump && is_return(&inst);
-                Step { at, inst, info, next, calls, returns }
+                Step { at, inst, info, spelled: None, next, calls, returns }
             })
             .collect();
         let entries = entries.iter().filter_map(|e| index.get(e).copied()).collect();

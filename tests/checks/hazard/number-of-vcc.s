@@ -1,6 +1,6 @@
 ; Written by the number of the SGPRs that hold it, read as VCC. As a mask it is there at once, as a number it is not.
 ; run: --grid 64
-; gpus: gfx900 gfx906 gfx908
+; gpus: gfx803 gfx810 gfx900 gfx906 gfx908
 .text
 .globl k
 .p2align 8

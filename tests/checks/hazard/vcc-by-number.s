@@ -1,6 +1,6 @@
 ; VCC is in the highest two of the wave's 16 SGPRs: who reads it by their number must wait, which hardware does not see to.
 ; run: --grid 64
-; gpus: gfx900 gfx906 gfx908
+; gpus: gfx803 gfx810 gfx900 gfx906 gfx908
 .text
 .globl k
 .p2align 8

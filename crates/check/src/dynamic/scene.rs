@@ -10,7 +10,7 @@ use wavemill_device::launch::Plan;
 use wavemill_device::memory::Allocations;
 use wavemill_device::{Loaded, fault, observe};
 use wavemill_isa::info::Reg;
-use wavemill_isa::{Enc, Inst, Target};
+use wavemill_isa::{Decoder, Enc, Inst, Target};
 use wavemill_object::lines::Lines;
 use wavemill_object::read::File;
 use wavemill_sem::state::named_sgprs;
@@ -92,13 +92,26 @@ impl Scene {
         let mut program = self.program.write().unwrap_or_else(PoisonError::into_inner);
         // Whoever follows the path taken sees what functions do.
         let info = inst.info(&self.target);
-        let step = Step { at: pc, inst: *inst, info, next: Vec::new(), calls: false, returns: false };
+        let spelled = self.encoded(pc).filter(|raw| raw.row.op == inst.row.op && raw.bits != inst.bits);
+        let spelled = spelled.map(|raw| Box::new(raw.info(&self.target)));
+        let step =
+            Step { at: pc, inst: *inst, info, spelled, next: Vec::new(), calls: false, returns: false };
         let writes_exec = step.info.writes().any(|u| u.reg == Reg::EXEC);
         let index = program.steps.len() as u32;
         let found = Arc::new(Executed { index, step: step.clone(), writes_exec });
         program.steps.push(step);
         known.insert(pc, found.clone());
         found
+    }
+
+    /// The instruction that is in memory at an address: waves may run it as another one.
+    fn encoded(&self, pc: u64) -> Option<Inst> {
+        let mut bytes = [0; 8];
+        let whole = self.memory.memory().read(pc, &mut bytes);
+        if !whole && !self.memory.memory().read(pc, &mut bytes[..4]) {
+            return None;
+        }
+        Decoder::new(self.target).decode_bytes(&bytes[..if whole { 8 } else { 4 }]).ok()
     }
 
     /// Whether GCC made the code: it lets threads of a team meet at barriers in different places.
