@@ -92,8 +92,7 @@ impl Scene {
         let mut program = self.program.write().unwrap_or_else(PoisonError::into_inner);
         // Whoever follows the path taken sees what functions do.
         let info = inst.info(&self.target);
-        let spelled = self.encoded(pc).filter(|raw| raw.row.op == inst.row.op && raw.bits != inst.bits);
-        let spelled = spelled.map(|raw| Box::new(raw.info(&self.target)));
+        let spelled = self.encoded(pc, inst).map(|raw| Box::new(raw.info(&self.target)));
         let step =
             Step { at: pc, inst: *inst, info, spelled, next: Vec::new(), calls: false, returns: false };
         let writes_exec = step.info.writes().any(|u| u.reg == Reg::EXEC);
@@ -104,14 +103,21 @@ impl Scene {
         found
     }
 
-    /// The instruction that is in memory at an address: waves may run it as another one.
-    fn encoded(&self, pc: u64) -> Option<Inst> {
-        let mut bytes = [0; 8];
-        let whole = self.memory.memory().read(pc, &mut bytes);
-        if !whole && !self.memory.memory().read(pc, &mut bytes[..4]) {
+    /// The instruction as it is in memory, where it is one that a wave runs as another (`confine` of crate `sem`). Only of GFX8, on
+    /// which that happens and somebody asks for it.
+    fn encoded(&self, pc: u64, inst: &Inst) -> Option<Inst> {
+        let level = self.target.level();
+        if !level.is_vi_plus() || level.is_gfx9() {
             return None;
         }
-        Decoder::new(self.target).decode_bytes(&bytes[..if whole { 8 } else { 4 }]).ok()
+        let mut bytes = [0; 8];
+        let len = usize::from(inst.len).min(8);
+        let read = self.memory.memory().read(pc, &mut bytes[..len]);
+        if !read || u64::from_le_bytes(bytes) == inst.bits {
+            return None;
+        }
+        let raw = Decoder::new(self.target).decode_bytes(&bytes[..len]).ok()?;
+        (raw.row.op == inst.row.op && raw.bits != inst.bits).then_some(raw)
     }
 
     /// Whether GCC made the code: it lets threads of a team meet at barriers in different places.
