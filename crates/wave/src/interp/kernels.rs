@@ -11,7 +11,7 @@ use super::exchange::{self, Exchange};
 use super::groups::{self, Registers};
 use super::matrix::{Factors, Factors64, Product, Sums, Words, multiply_32, multiply_64};
 use super::places::{Places, Request, places};
-use super::quick::Span;
+use super::quick::{PackedSpan, Span};
 use super::update::{self, Batch};
 use crate::simd::{Bits, Simd, V16, lane_numbers, portable::P16};
 use crate::state::Vgpr;
@@ -430,15 +430,16 @@ unsafe fn span<V: V16>(low: *const u32, high: *const u32, exec: u64, step: u8) -
         let (lows, highs) = (V::splat(l), V::splat(h));
         let end = l.checked_add(63 * step as u32);
         if let (u64::MAX, Some(greatest)) = (exec, end) {
-            let mut same = Bits(!0);
+            // Differences gather in a vector: masks that depend on each other take several times as long.
+            let mut differ = V::splat(0);
             for c in 0..4 {
-                same =
-                    same & V::load(low.add(16 * c)).eq(lows + lane_numbers::<V>(c) * V::splat(step as u32));
+                let expected = lows + lane_numbers::<V>(c) * V::splat(step as u32);
+                differ = differ | (V::load(low.add(16 * c)) ^ expected);
                 if !high.is_null() {
-                    same = same & V::load(high.add(16 * c)).eq(highs);
+                    differ = differ | (V::load(high.add(16 * c)) ^ highs);
                 }
             }
-            if same.0 == !0 {
+            if differ.eq(V::splat(0)).0 == !0 {
                 return Some(Span { high: h, least: l, greatest, consecutive: true });
             }
         }
@@ -461,7 +462,7 @@ unsafe fn span<V: V16>(low: *const u32, high: *const u32, exec: u64, step: u8) -
 pub(crate) struct Kernels {
     fast: unsafe fn(&[LaneOp], &Env) -> usize,
     any: unsafe fn(&[LaneOp], &Env) -> usize,
-    span: unsafe fn(*const u32, *const u32, u64, u8) -> Option<Span>,
+    span: unsafe fn(*const u32, *const u32, u64, u8) -> PackedSpan,
     places: unsafe fn(&Request, &mut MaybeUninit<Places>) -> bool,
     /// Numbers side by side in memory to registers ([`groups::load`]).
     pub load: unsafe fn(*const u8, &Registers, u8, Extend),
@@ -515,7 +516,7 @@ impl Kernels {
     #[inline]
     pub unsafe fn span(&self, low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
         // SAFETY: as above.
-        unsafe { (self.span)(low, high, exec, step) }
+        unsafe { (self.span)(low, high, exec, step) }.span()
     }
 
     /// Where the lanes of a buffer or scratch instruction go; false where it is not that simple.
@@ -587,9 +588,9 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { finish::<$v>(env, extra, exec) }
                 }
-                pub unsafe fn range(low: *const u32, high: *const u32, exec: u64, step: u8) -> Option<Span> {
+                pub unsafe fn range(low: *const u32, high: *const u32, exec: u64, step: u8) -> PackedSpan {
                     // SAFETY: the caller's promise.
-                    unsafe { span::<$v>(low, high, exec, step) }
+                    PackedSpan::of(unsafe { span::<$v>(low, high, exec, step) })
                 }
                 pub unsafe fn lanes(request: &Request, out: &mut MaybeUninit<Places>) -> bool {
                     // SAFETY: the caller's promise.

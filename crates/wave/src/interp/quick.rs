@@ -31,6 +31,33 @@ pub(crate) struct Span {
     pub consecutive: bool,
 }
 
+/// A span, if there is one, as functions return it in two registers: from memory, what was stored in pieces would be read as
+/// a whole, which takes as long as the rest.
+#[derive(Clone, Copy)]
+pub(crate) struct PackedSpan(u64, u64);
+
+impl PackedSpan {
+    const FOUND: u64 = 1 << 32;
+    const CONSECUTIVE: u64 = 2 << 32;
+
+    #[inline(always)]
+    pub fn of(span: Option<Span>) -> PackedSpan {
+        let Some(span) = span else { return PackedSpan(0, 0) };
+        let consecutive = if span.consecutive { Self::CONSECUTIVE } else { 0 };
+        PackedSpan(span.first().0, span.greatest as u64 | Self::FOUND | consecutive)
+    }
+
+    #[inline(always)]
+    pub fn span(self) -> Option<Span> {
+        (self.1 & Self::FOUND != 0).then_some(Span {
+            high: (self.0 >> 32) as u32,
+            least: self.0 as u32,
+            greatest: self.1 as u32,
+            consecutive: self.1 & Self::CONSECUTIVE != 0,
+        })
+    }
+}
+
 impl Span {
     /// The least offset, both halves.
     pub fn first(&self) -> S64 {
