@@ -543,10 +543,7 @@ impl Lowerer<'_> {
             }
             Node::Lookup(a, table) => {
                 let a = self.get(a)[0];
-                let len = self.splat(table.len() as u32);
-                let inside = self.compare(PCMPUD, a, len, INT_LESS, NONE);
-                let inst = Inst { src: [a, NONE, NONE, inside], ..blank(Kind::Gather(table)) };
-                one(self.made(Class::Vector, inst))
+                one(self.lookup(a, table))
             }
             Node::Neighbour(ty, a, control) => {
                 let a = self.get(a)[0];

@@ -73,6 +73,8 @@ pub(crate) const FMAPD: Ins = ins(2, 1, 1, 0xb8);
 pub(crate) const EQ: u8 = 0;
 pub(crate) const UNORDERED: u8 = 3;
 pub(crate) const ORDERED: u8 = 7;
+/// And no NaN.
+pub(crate) const NOT_EQUAL: u8 = 12;
 pub(crate) const LESS: u8 = 17;
 pub(crate) const NOT_BELOW: u8 = 29;
 /// Predicates of integer compares.

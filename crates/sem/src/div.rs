@@ -216,14 +216,15 @@ pub fn fixup_f64<L: Long>(q: L, d: L, n: L, m: FloatMode) -> L {
     of_double::fixup(q, d, n, m)
 }
 
-/// The first 1,216 bits of 2/π after the binary point, most significant first.
+/// The first 1,216 bits of 2/π after the binary point, most significant first; then zeros, so that it is whole vectors.
 #[rustfmt::skip]
-static TWO_OVER_PI: [u32; 38] = [
+static TWO_OVER_PI: [u32; 48] = [
     0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041, 0xfe51_63ab, 0xdebb_c561,
     0xb724_6e3a, 0x424d_d2e0, 0x0649_2eea, 0x09d1_921c, 0xfe1d_eb1c, 0xb129_a73e, 0xe882_35f5, 0x2ebb_4484,
     0xe99c_7026, 0xb45f_7e41, 0x3991_d639, 0x8353_39f4, 0x9c84_5f8b, 0xbdf9_283b, 0x1ff8_97ff, 0xde05_980f,
     0xef2f_118b, 0x5a0a_6d1f, 0x6d36_7ecf, 0x27cb_09b7, 0x4f46_3f66, 0x9e5f_ea2d, 0x7527_bac7, 0xebe5_f17b,
-    0x3d07_39f7, 0x8a52_92ea, 0x6bfb_5fb1, 0x1f8d_5d08, 0x5603_3046, 0xfc7b_6bab,
+    0x3d07_39f7, 0x8a52_92ea, 0x6bfb_5fb1, 0x1f8d_5d08, 0x5603_3046, 0xfc7b_6bab, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0,
 ];
 
 /// V_TRIG_PREOP_F64: a 53-bit segment of 2/π, aligned for the reduction of `a` (manual 12.11).

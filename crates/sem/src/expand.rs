@@ -48,12 +48,11 @@ macro_rules! float {
             #[inline(always)]
             pub fn fma_odd<V: $trait>(a: V, b: V, c: V) -> V {
                 let (s, error) = two_sum(a.fmul(b), c);
-                let (below, above) = (error.flt(V::splat(0)), V::splat(0).flt(error));
-                let even = (s & V::splat(1)).eq(V::splat(0));
-                // The exact sum lies between s and its neighbour in the error's direction, which is odd.
-                let away = negative(s) ^ above;
-                let r = V::select(even & (below | above) & away, s + V::splat(1), s);
-                V::select(even & (below | above) & !away, s - V::splat(1), r)
+                // Of infinities and NaNs the error is a NaN: there is nothing to round.
+                let inexact = V::splat(0).flt(error & V::splat(!SIGN));
+                // One less where the exact sum is nearer to zero; then the lowest bit: what was odd is as it was.
+                let nearer = (error ^ s).sar(w(<$bits>::BITS - 1));
+                V::select(inexact, (s + nearer) | V::splat(1), s)
             }
         }
     };

@@ -187,10 +187,7 @@ pub fn mad<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
         W::select(is_nan(a), quiet(a), ours)
     });
     let r = overflow(r, is_inf(c) | single::abs(q).eq(w(0x7f80_0000)), m);
-    match m.float.round {
-        Round::Nearest => W::select(rounds_to_denormal(s, s, Round::Nearest), r & w(0x8000), r),
-        _ => flush(r),
-    }
+    flush(r)
 }
 /// Whether an f32 number becomes an f16 denormal, or zero: `r`, as f32. To nearest, the number itself tells, and sooner.
 #[inline(always)]

@@ -37,7 +37,8 @@ pub fn clamp_f16<W: Word>(a: W, clamp: bool, dx10: bool) -> W {
 #[inline(always)]
 pub fn fma_f16<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
     if !half::is_plain(m) {
-        return pk!(a, b, c => half::fma(a, b, c, m));
+        // Apart: with all round modes a meaning is too long to be compiled into its place, and then is for no host in particular.
+        return W::apart(move || pk!(a, b, c => half::fma(a, b, c, m)));
     }
     // The upper half first: where that takes halves apart, the lower one is at hand.
     let upper = a.h2f_high().ffma_odd(b.h2f_high(), c.h2f_high());
@@ -48,7 +49,7 @@ pub fn fma_f16<W: Word>(a: W, b: W, c: W, m: HalfMode) -> W {
 #[inline(always)]
 pub fn add_f16<W: Word>(a: W, b: W, m: HalfMode) -> W {
     if !half::is_plain(m) {
-        return pk!(a, b => half::add(a, b, m));
+        return W::apart(move || pk!(a, b => half::add(a, b, m)));
     }
     let (upper, low) = (a.h2f_high().fadd(b.h2f_high()), a.h2f().fadd(b.h2f()));
     W::rarely(low.funord(upper), low.f2h_pair(upper), move || pk!(a, b => half::add(a, b, m)))
@@ -57,7 +58,7 @@ pub fn add_f16<W: Word>(a: W, b: W, m: HalfMode) -> W {
 #[inline(always)]
 pub fn mul_f16<W: Word>(a: W, b: W, m: HalfMode) -> W {
     if !half::is_plain(m) {
-        return pk!(a, b => half::mul(a, b, m));
+        return W::apart(move || pk!(a, b => half::mul(a, b, m)));
     }
     let (upper, low) = (a.h2f_high().fmul(b.h2f_high()), a.h2f().fmul(b.h2f()));
     W::rarely(low.funord(upper), low.f2h_pair(upper), move || pk!(a, b => half::mul(a, b, m)))

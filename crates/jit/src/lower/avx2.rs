@@ -200,6 +200,35 @@ impl Lowerer<'_> {
         self.binary(together, first, second)
     }
 
+    /// The sum of an exact product and a number, rounded to odd by the exact error of the one to nearest (Knuth): a round mode of its own
+    /// for two instructions takes ten times as long as all of this.
+    pub(super) fn fma_odd_by_error(&mut self, long: bool, a: V, b: V, c: V) -> V {
+        let [multiply, add, subtract, compare, xor, and, or, plus] = match long {
+            true => [MULPD, ADDPD, SUBPD, CMPPD, PXORQ, PANDQ, PORQ, PADDQ],
+            false => [MULPS, ADDPS, SUBPS, CMPPS, PXORD, PANDD, PORD, PADDD],
+        };
+        let product = self.either(multiply, a, b);
+        let sum = self.either(add, product, c);
+        let second = self.binary(subtract, sum, product);
+        let first = self.binary(subtract, sum, second);
+        let (lost, lost_too) = (self.binary(subtract, product, first), self.binary(subtract, c, second));
+        let error = self.binary(add, lost, lost_too);
+        let zero = if long { self.splat64(0) } else { self.splat(0) };
+        // Of infinities and NaNs the error is a NaN: there is nothing to round.
+        let inexact = self.with_imm(compare, NOT_EQUAL, error, zero);
+        // One less where the exact sum is nearer to zero; then the lowest bit: what was odd is as it was.
+        let differ = self.binary(xor, error, sum);
+        let nearer = match long {
+            true => self.binary(PCMPGTQ, zero, differ),
+            false => self.shift(SHIFTD, ARITHMETIC, differ, 31),
+        };
+        let less = self.binary(and, nearer, inexact);
+        let r = self.binary(plus, sum, less);
+        let (shift, by) = if long { (SHIFTQ, 63) } else { (SHIFTD, 31) };
+        let lowest = self.shift(shift, RIGHT, inexact, by);
+        self.binary(or, r, lowest)
+    }
+
     /// Unsigned words, less a number, as doubles.
     fn counted(&mut self, a: V, less: u32) -> Pair {
         let upper = self.splat(TWO_52);

@@ -212,6 +212,43 @@ impl Lowerer<'_> {
         }
     }
 
+    /// What a table has at a place; zero beyond it.
+    pub(super) fn lookup(&mut self, at: V, table: &'static [u32]) -> V {
+        let len = self.splat(table.len() as u32);
+        let inside = self.compare(PCMPUD, at, len, INT_LESS, NONE);
+        let permute = ins(2, 1, 0, 0x36);
+        let found = match table.as_chunks::<16>() {
+            // In registers: fetching lane by lane takes several times as long.
+            (parts @ ([_] | [_, _] | [_, _, _] | [_, _, _, _]), []) if !self.narrow_host() => {
+                let mut halves = [NONE; 2];
+                for (half, parts) in halves.iter_mut().zip(parts.chunks(2)) {
+                    let first = self.vector(&parts[0]);
+                    *half = match parts.get(1) {
+                        None => self.binary(permute, at, first),
+                        Some(second) => {
+                            let src = [first, at, self.vector(second), NONE];
+                            self.made(Class::Vector, Inst { ins: PERMT2D, src, ..blank(Kind::Tied) })
+                        }
+                    };
+                }
+                match halves {
+                    [all, NONE] => all,
+                    [low, high] => {
+                        let bit = self.splat(32);
+                        let upper = self.test(TESTD, at, bit);
+                        self.select(BLENDD, upper, high, low)
+                    }
+                }
+            }
+            _ => {
+                let inst = Inst { src: [at, NONE, NONE, inside], ..blank(Kind::Gather(table)) };
+                return self.made(Class::Vector, inst);
+            }
+        };
+        let zero = self.splat(0);
+        self.select(BLENDD, inside, found, zero)
+    }
+
     /// What other lanes of the vector have.
     pub(super) fn neighbour(&mut self, ty: Type, a: V, control: u16) -> V {
         if ty == Type::Mask && !self.narrow_host() {
@@ -355,14 +392,11 @@ impl Lowerer<'_> {
 
     /// To odd: where rounding up and down gives two numbers, one of them is. An exact zero is the one that comes of rounding up.
     pub(super) fn fma_odd(&mut self, (fma, test, blend): (Ins, Ins, Ins), one_bit: V, a: V, b: V, c: V) -> V {
+        if self.narrow_host() {
+            return self.fma_odd_by_error(blend == BLENDQ, a, b, c);
+        }
         let up = self.fma(fma, a, b, c, Some(rounding(Round::Up)));
         let down = self.fma(fma, a, b, c, Some(rounding(Round::Down)));
-        if self.narrow_host() {
-            // The lowest bit moves to the top, which is all that blends look at.
-            let (ins, by) = if blend == BLENDQ { (SHIFTQ, 63) } else { (SHIFTD, 31) };
-            let odd = self.shift(ins, LEFT, down, by);
-            return self.select(blend, odd, down, up);
-        }
         let odd = self.test(test, down, one_bit);
         self.select(blend, odd, down, up)
     }
