@@ -59,7 +59,7 @@ pub enum Home {
     Slot(u16),
     /// A dword that an access has loaded, by the access's number and its own.
     Row(u8, u8),
-    /// What was brought from other rows.
+    /// What was brought from other vectors.
     Moved(u8),
 }
 
@@ -576,7 +576,9 @@ impl Allocator<'_> {
                 Home::Row(number, dword) if whole => {
                     return Rm::Mem(memory::row(self.host, number, dword as usize));
                 }
-                Home::Moved(n) if whole => return Rm::Mem(memory::moved_row(fixed::PLACES, n as usize, 0)),
+                Home::Moved(n) if whole => {
+                    return Rm::Mem(memory::moved_row(self.host, fixed::PLACES, n as usize, 0));
+                }
                 Home::Vector(x) if whole => return Rm::Mem(Mem::Constant(self.asm.vector(x))),
                 Home::Splat32(n) if elem == 4 && n != 0 => {
                     return Rm::Broadcast(Mem::Constant(self.asm.constant(n as u64, 4)));
@@ -649,7 +651,7 @@ impl Allocator<'_> {
                 self.op(MOVE, r, 0, at, plain);
             }
             Home::Moved(n) => {
-                let at = Rm::Mem(memory::moved_row(fixed::PLACES, n as usize, 0));
+                let at = Rm::Mem(memory::moved_row(self.host, fixed::PLACES, n as usize, 0));
                 self.op(MOVE, r, 0, at, plain);
             }
             // Every value is made before it is used.

@@ -167,7 +167,7 @@ pub(crate) fn emit(
         asm.alu_imm(Alu::Cmp, true, fixed::SCRATCH, -1);
         asm.jump_if(if lanes == Lanes::All { Cond::NotZero } else { Cond::Zero }, other_lanes);
     }
-    lanes::bring(asm, strip);
+    lanes::bring(asm, host, strip);
     if lanes == Lanes::All {
         following::emit(asm, strip, around, verified);
     }

@@ -17,7 +17,7 @@ pub enum Input {
     Scc,
     /// A dword that an access of the strip has loaded: four times the access's number, plus the dword's.
     Loaded(u16),
-    /// What lanes of other rows have, by the place in the frame that it was brought to.
+    /// What lanes of other vectors have, by the place in the frame that it was brought to.
     Moved(u8),
 }
 

@@ -39,7 +39,7 @@ pub struct Strip {
     pub accesses: Vec<Access>,
     /// All lanes load before any stores: it stores to what it may have loaded from.
     pub ahead: bool,
-    /// Registers of which lanes read other rows, as they are when it begins, and how: a DPP control. Each has its place in
+    /// Registers of which lanes read other vectors, as they are when it begins, and how: a DPP control. Each has its place in
     /// the frame, by its number.
     pub moves: Vec<(u16, u16)>,
     /// How lanes of EXEC are asked for likewise, if that is not all ones. Their places count from the last.
@@ -61,7 +61,7 @@ impl Strip {
     }
 }
 
-/// Registers and masks of which lanes can read other rows.
+/// Registers and masks of which lanes can read other vectors.
 pub const MOST_MOVES: usize = 24;
 /// Ways in which they can.
 const MOST_CONTROLS: usize = 6;
@@ -80,7 +80,7 @@ pub struct Setting {
     pub together: usize,
     /// All lanes are active, most likely. Where they are not, that costs time only, too.
     pub all_active: bool,
-    /// Whether lanes can read other rows with a DPP control.
+    /// Whether lanes can read other vectors with a DPP control.
     pub crosses: fn(u16) -> bool,
 }
 
@@ -440,12 +440,13 @@ impl Recorder {
         let written = |r: u16| self.written.contains(&r);
         (setting.crosses)(dpp.control)
             && self.moves.len() + 2 <= MOST_MOVES - MOST_CONTROLS
+            && (self.exec_moves.len() < MOST_CONTROLS || self.exec_moves.contains(&dpp.control))
             && self.active.len() == 1
             && !written(first)
             && !(inst.is_long(0) && written(first + 1))
     }
 
-    /// What lanes of other rows have in a register, or two, and whether they are active.
+    /// What lanes of other vectors have in a register, or two, and whether they are active.
     fn brought(&mut self, r: u16, long: bool, control: u16) -> ((WordValue, WordValue), MaskValue) {
         let mut place = |r: u16| {
             let known = self.moves.iter().position(|&m| m == (r, control));

@@ -55,9 +55,10 @@ pub mod base {
 pub const PLACES: i32 = base::END;
 /// Bytes of the frame.
 pub const FRAME: i32 = PLACES + MOVED + (MOST_MOVES as i32 / MOVED_TOGETHER) * place::ACCESS + 64;
-/// Where rows are that lanes read others of, behind the places of accesses: as many as fit into one, side by side.
+/// Where vectors are that lanes read others of, behind the places of accesses: as many as fit into one, side by side.
 const MOVED: i32 = MOST as i32 * place::ACCESS;
 const MOVED_TOGETHER: i32 = place::chunk(Host::Avx512) / Host::Avx512.bytes();
+const _: () = assert!(MOVED_TOGETHER == place::chunk(Host::Avx2) / Host::Avx2.bytes());
 const _: () = assert!(MOST_MOVES as i32 % MOVED_TOGETHER == 0);
 /// Where the host's MXCSR is kept, in the frame.
 pub const MXCSR: Mem = Mem::At(Gpr::Rsp, FRAME - 64);
@@ -101,13 +102,13 @@ pub fn row(host: Host, number: u8, dword: usize) -> Mem {
     place::field(number, place::rows(host) + dword as i32 * host.bytes())
 }
 
-/// Lanes that were brought from other rows, by number: a row of them seen from the frame's start, or, seen from the places,
+/// Lanes that were brought from other vectors, by number: a vector of them seen from the frame's start, or, seen from the places,
 /// those at hand.
-pub fn moved_row(from: Gpr, number: usize, row: i32) -> Mem {
+pub fn moved_row(host: Host, from: Gpr, number: usize, row: i32) -> Mem {
     let first = if from == Gpr::Rsp { PLACES } else { 0 };
     let number = number as i32;
-    let at = number / MOVED_TOGETHER * place::ACCESS + number % MOVED_TOGETHER * Host::Avx512.bytes();
-    Mem::At(from, first + MOVED + at + row * place::chunk(Host::Avx512))
+    let at = number / MOVED_TOGETHER * place::ACCESS + number % MOVED_TOGETHER * host.bytes();
+    Mem::At(from, first + MOVED + at + row * place::chunk(host))
 }
 
 /// The same, one lane, whose number is in a register.

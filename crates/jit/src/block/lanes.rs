@@ -1,8 +1,10 @@
-//! What passes between lanes that do not run together: a lane and a scalar register, and DPP from row to row.
+//! What passes between lanes that do not run together: a lane and a scalar register, and DPP from row to row, or, with AVX2, from
+//! eight lanes to others.
 
 use crate::allocate::fixed;
 use crate::allocate::memory::moved_row;
 use crate::gpr::sgpr;
+use crate::host::Host;
 use crate::opcodes::CROSSING;
 use crate::strip::{MOST_MOVES, Strip};
 use crate::x86::{Alu, Asm, Deco, Gpr, Ins, Mem, Rm, ins, whole};
@@ -94,9 +96,12 @@ fn other_row(control: u16, row: u32) -> u32 {
     sources.find(|s| s / 16 != row).map_or(row, |s| s / 16)
 }
 
-/// Brings what lanes read of other rows to the frame: registers, and EXEC if it is not all ones, of which a lane has all bits or
-/// none.
-pub fn bring(asm: &mut Asm, strip: &Strip) {
+/// Brings what lanes read of others that they do not run with to the frame: registers, and EXEC if it is not all ones, of which a
+/// lane has all bits or none; with AVX2, the sign.
+pub fn bring(asm: &mut Asm, host: Host, strip: &Strip) {
+    if host == Host::Avx2 {
+        return bring_eights(asm, strip);
+    }
     for (number, &(register, control)) in strip.moves.iter().enumerate() {
         for row in 0..4u8 {
             let from = Mem::At(fixed::VGPRS, register as i32 * VGPR_BYTES as i32 + row as i32 * 64);
@@ -118,7 +123,7 @@ pub fn bring(asm: &mut Asm, strip: &Strip) {
 fn spread(asm: &mut Asm, number: usize, control: u16) {
     let Some(which) = CROSSING.iter().position(|&c| c == control) else { return };
     for row in 0..4 {
-        let to = Rm::Mem(moved_row(Gpr::Rsp, number, row as i32));
+        let to = Rm::Mem(moved_row(Host::Avx512, Gpr::Rsp, number, row as i32));
         let other = other_row(control, row);
         let sources = Rm::Mem(Mem::Constant(asm.vector(&SOURCES[which][row as usize])));
         asm.evex(LOAD, 4, 0, Rm::Reg(row as u8), Deco::default());
@@ -126,4 +131,86 @@ fn spread(asm: &mut Asm, number: usize, control: u16) {
         asm.evex(PERMUTE_TWO, 4, 5, Rm::Reg(other as u8), Deco::default());
         asm.evex(STORE, 4, 0, to, Deco::default());
     }
+}
+
+// With AVX2, for eight lanes at a time.
+
+const PERMUTE: Ins = whole(2, 1, 0, 0x36);
+const BLEND: Ins = whole(3, 1, 0, 0x02);
+const BROADCAST: Ins = whole(2, 1, 0, 0x58);
+/// VPMOVZXBD.
+const BYTES_APART: Ins = whole(2, 1, 0, 0x31);
+const SHIFT_LEFT: Ins = whole(2, 1, 0, 0x47);
+
+/// The lanes that eight lanes read; one without a source is its own.
+fn sources(control: u16, first: u32) -> [u32; 8] {
+    std::array::from_fn(|i| {
+        let lane = first + i as u32;
+        dpp_source(lane, control).unwrap_or(lane)
+    })
+}
+
+/// Lanes of two pieces, as bits: those that read another one than the first lane does, and which that is.
+fn second(of: [u32; 8]) -> (u8, Option<u32>) {
+    let other = of.iter().copied().find(|&n| n != of[0]);
+    let lanes = (0..8).filter(|&i| of[i] != of[0]).fold(0, |all, i| all | 1 << i);
+    (lanes, other)
+}
+
+fn bring_eights(asm: &mut Asm, strip: &Strip) {
+    let host = Host::Avx2;
+    for (number, &(register, control)) in strip.moves.iter().enumerate() {
+        for eight in 0..8 {
+            let from = sources(control, 8 * eight);
+            let pieces = from.map(|s| s / 8);
+            let at = |piece: u32| {
+                Rm::Mem(Mem::At(fixed::VGPRS, register as i32 * VGPR_BYTES as i32 + piece as i32 * 32))
+            };
+            numbers(asm, from.map(|s| s % 8));
+            host.op(asm, PERMUTE, 1, 0, at(pieces[0]), Deco::default());
+            if let (lanes, Some(piece)) = second(pieces) {
+                host.op(asm, PERMUTE, 2, 0, at(piece), Deco::default());
+                host.op(asm, BLEND, 1, 1, Rm::Reg(2), Deco { imm: Some(lanes), ..Deco::default() });
+            }
+            host.op(
+                asm,
+                STORE,
+                1,
+                0,
+                Rm::Mem(moved_row(host, Gpr::Rsp, number, eight as i32)),
+                Deco::default(),
+            );
+        }
+    }
+    for (number, &control) in strip.exec_moves.iter().enumerate() {
+        let number = MOST_MOVES - 1 - number;
+        for eight in 0..8 {
+            let from = sources(control, 8 * eight);
+            let halves = from.map(|s| s / 32);
+            let at = |half: u32| sgpr(regs::EXEC as u8 + half as u8);
+            host.broadcast(asm, BROADCAST, 1, at(halves[0]));
+            if let (lanes, Some(half)) = second(halves) {
+                host.broadcast(asm, BROADCAST, 2, at(half));
+                host.op(asm, BLEND, 1, 1, Rm::Reg(2), Deco { imm: Some(lanes), ..Deco::default() });
+            }
+            // A source's bit moves to the top, which is all that is looked at.
+            numbers(asm, from.map(|s| 31 - s % 32));
+            host.op(asm, SHIFT_LEFT, 1, 1, Rm::Reg(0), Deco::default());
+            host.op(
+                asm,
+                STORE,
+                1,
+                0,
+                Rm::Mem(moved_row(host, Gpr::Rsp, number, eight as i32)),
+                Deco::default(),
+            );
+        }
+    }
+}
+
+/// Puts small numbers into the first vector register.
+fn numbers(asm: &mut Asm, of: [u32; 8]) {
+    let bytes = u64::from_le_bytes(of.map(|n| n as u8));
+    let at = Rm::Mem(Mem::Constant(asm.constant(bytes, 8)));
+    Host::Avx2.op(asm, BYTES_APART, 0, 0, at, Deco::default());
 }
