@@ -84,6 +84,28 @@ fn run_for(lanes: Lanes, host: Host, strip: &Strip, wave: &mut Wave) {
     assert_eq!(how, block::GO);
 }
 
+/// A strip of one instruction that leaves registers and masks, and does nothing else.
+fn bare(
+    program: Program,
+    vgprs: Vec<(u16, Value)>,
+    masks: Vec<(u8, Value)>,
+    active: Vec<(u32, Value)>,
+) -> Strip {
+    Strip {
+        program,
+        vgprs,
+        masks,
+        active,
+        accesses: Vec::new(),
+        ahead: false,
+        moves: Vec::new(),
+        exec_moves: Vec::new(),
+        waits: false,
+        scalars: Vec::new(),
+        len: 1,
+    }
+}
+
 /// A strip of one operation on v0 up (two registers for each long), into v8, v9 or s[4:5].
 fn strip_of(operands: &[Type], result: impl FnOnce(&[Value]) -> (Type, Value)) -> Strip {
     let (program, (vgprs, masks, active)) = record(|| {
@@ -109,19 +131,7 @@ fn strip_of(operands: &[Type], result: impl FnOnce(&[Value]) -> (Type, Value)) -
         }
         (vgprs, masks, active)
     });
-    Strip {
-        program,
-        vgprs,
-        masks,
-        active,
-        accesses: Vec::new(),
-        ahead: false,
-        moves: Vec::new(),
-        exec_moves: Vec::new(),
-        waits: false,
-        scalars: Vec::new(),
-        len: 1,
-    }
+    bare(program, vgprs, masks, active)
 }
 
 /// A program of one node behind those of another.
@@ -140,19 +150,7 @@ fn with(node: Node, of: Strip, ty: Type) -> Strip {
             }
         }
     }
-    Strip {
-        program,
-        vgprs,
-        masks,
-        active,
-        accesses: Vec::new(),
-        ahead: false,
-        moves: Vec::new(),
-        exec_moves: Vec::new(),
-        waits: false,
-        scalars: Vec::new(),
-        len: 1,
-    }
+    bare(program, vgprs, masks, active)
 }
 
 fn wave(random: &mut Random) -> Wave {
@@ -492,19 +490,7 @@ fn registers_are_read_before_they_are_written() {
         Input::Lanes(126).mask();
         (0..16u16).map(|r| (r, Input::Vgpr((r + 5) % 16).word().0)).collect::<Vec<_>>()
     });
-    let strip = Strip {
-        program,
-        vgprs,
-        masks: Vec::new(),
-        active: vec![(0, Value(0))],
-        accesses: Vec::new(),
-        ahead: false,
-        moves: Vec::new(),
-        exec_moves: Vec::new(),
-        waits: false,
-        scalars: Vec::new(),
-        len: 1,
-    };
+    let strip = bare(program, vgprs, Vec::new(), vec![(0, Value(0))]);
     for host in hosts() {
         let mut wave = wave(&mut Random(9));
         let before = wave.clone();

@@ -145,19 +145,15 @@ impl<W: Word> Buffer<W> {
 
 impl Buffer<S32> {
     /// The format of its elements, if it has one.
+    #[inline]
     pub fn format(&self) -> Option<Format> {
         self.format_of(self.data_format.0, self.last.0 >> 12 & 7)
     }
 
     /// The format that an instruction gives its elements instead.
+    #[inline]
     pub fn format_of(&self, dfmt: u32, nfmt: u32) -> Option<Format> {
         Format::of_buffer(dfmt, nfmt, self.level)
-    }
-
-    /// The components of such a format's elements if all are dwords ([`Format::whole`]).
-    #[inline]
-    pub fn whole_of(&self, dfmt: u32, nfmt: u32) -> u8 {
-        Format::whole(dfmt, nfmt, self.level)
     }
 
     /// Destination selects.

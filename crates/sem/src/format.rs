@@ -44,22 +44,7 @@ const WIDTHS: [[u8; 4]; 14] = [
     [32, 32, 32, 32],
 ];
 
-/// How many components each of them has if all are dwords; zero for the others.
-const WHOLE: [u8; 14] = {
-    let (mut all, mut i) = ([0; 14], 0);
-    while i < 14 {
-        all[i] = match WIDTHS[i] {
-            [32, 0, 0, 0] => 1,
-            [32, 32, 0, 0] => 2,
-            [32, 32, 32, 0] => 3,
-            [32, 32, 32, 32] => 4,
-            _ => 0,
-        };
-        i += 1;
-    }
-    all
-};
-
+#[inline]
 fn widths(dfmt: u32) -> Option<[u8; 4]> {
     WIDTHS.get((dfmt as usize).checked_sub(1)?).copied()
 }
@@ -75,15 +60,21 @@ pub struct Format {
 
 impl Format {
     /// The format of a buffer element. None for INVALID and for combinations that no number has, which act like it.
+    #[inline]
     pub fn of_buffer(dfmt: u32, nfmt: u32, level: Level) -> Option<Format> {
         Format::plain(widths(dfmt)?, Number::of_buffer(nfmt, level)?)
     }
 
-    /// The components of such an element if all are dwords, which are never converted, else zero. Quicker than to ask the format.
+    /// The components if all are dwords, which are never converted, else zero.
     #[inline]
-    pub fn whole(dfmt: u32, nfmt: u32, level: Level) -> u8 {
-        let count = WHOLE.get((dfmt as usize).wrapping_sub(1)).copied().unwrap_or(0);
-        if Number::of_buffer(nfmt, level).is_some() { count } else { 0 }
+    pub fn whole(self) -> u8 {
+        match self.layout {
+            Layout::Plain([32, 0, 0, 0]) => 1,
+            Layout::Plain([32, 32, 0, 0]) => 2,
+            Layout::Plain([32, 32, 32, 0]) => 3,
+            Layout::Plain([32, 32, 32, 32]) => 4,
+            _ => 0,
+        }
     }
 
     /// The format of an image's texels, if it is one of those that need no decompression.
@@ -130,6 +121,7 @@ impl Format {
         Some(Format { layout: Layout::Block(block), number })
     }
 
+    #[inline]
     fn plain(bits: [u8; 4], number: Number) -> Option<Format> {
         let float = |b: &u8| matches!(b, 0 | 10 | 11 | 16 | 32);
         let small = |b: &u8| matches!(b, 0 | 1 | 4 | 5 | 6 | 8);

@@ -358,14 +358,15 @@ pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<()
 pub fn plain(what: Formatted, inst: &Inst, resource: &Resource) -> Option<u8> {
     let buffer = &resource.buffer;
     let last = buffer.last.0;
-    let (count, ordered) = match inst.row.enc == Enc::Mtbuf {
-        true => (buffer.whole_of(bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits)), true),
+    let (format, ordered) = match inst.row.enc == Enc::Mtbuf {
+        true => (buffer.format_of(bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits)), true),
         // Select 4 is the first component.
         false => {
             let selects = (last ^ (4 | 5 << 3 | 6 << 6 | 7 << 9)) & ((1 << (3 * what.count as u32)) - 1);
-            (buffer.whole_of(buffer.data_format.0, last >> 12 & 7), selects == 0)
+            (buffer.format(), selects == 0)
         }
     };
+    let count = format.map_or(0, Format::whole);
     let same = count == what.count && count != 0 && what.components == Components::Words;
     (same && ordered && !buffer.unbound.0).then_some(4 * count)
 }
