@@ -36,6 +36,8 @@ mod platform {
     struct Frame {
         stack: u64,
         address: u64,
+        /// The stack pointer of whoever accessed it.
+        deepest: u64,
     }
 
     thread_local! {
@@ -107,6 +109,7 @@ mod platform {
             unsafe {
                 (*frame).address = (*info).si_addr() as u64;
                 let registers = &mut (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs;
+                (*frame).deepest = registers[libc::REG_RSP as usize] as u64;
                 const DIRECTION_FLAG: i64 = 1 << 10;
                 registers[libc::REG_RSP as usize] = (*frame).stack as i64;
                 registers[libc::REG_RIP as usize] = land as *const () as i64;
@@ -164,15 +167,16 @@ mod platform {
         call.result = call.f.take().map(|f| catch_unwind(AssertUnwindSafe(f)));
     }
 
-    /// Tells AddressSanitizer, if it is there, that frames below this one are gone.
+    /// Tells AddressSanitizer, if it is there, that the frames between two stack pointers are gone: whoever has their place next
+    /// may use all of it. (What it has for functions that do not return knows of frames above them only.)
     #[cold]
-    fn forget_frames() {
-        // SAFETY: the name is a string; the function that it names takes and returns nothing.
+    fn forget_frames(deepest: u64, stack: u64) {
+        // SAFETY: the name is a string; the function that it names takes a place and a length, and touches notes of its own.
         unsafe {
-            let found = libc::dlsym(libc::RTLD_DEFAULT, c"__asan_handle_no_return".as_ptr());
+            let found = libc::dlsym(libc::RTLD_DEFAULT, c"__asan_unpoison_memory_region".as_ptr());
             if !found.is_null() {
-                let tell: extern "C" fn() = std::mem::transmute(found);
-                tell();
+                let tell: extern "C" fn(*const c_void, usize) = std::mem::transmute(found);
+                tell(deepest as *const c_void, stack.saturating_sub(deepest) as usize);
             }
         }
     }
@@ -184,7 +188,7 @@ mod platform {
     /// its frames are dropped without running destructors.
     pub unsafe fn guarded<R>(f: impl FnOnce() -> R) -> Result<R, Gone> {
         install();
-        let mut frame = Frame { stack: 0, address: 0 };
+        let mut frame = Frame { stack: 0, address: 0, deepest: 0 };
         let mut all = Call { f: Some(f), result: None };
         let outer = FRAME.replace(&mut frame);
         fn entry<F: FnOnce() -> R, R>(_: &Call<F, R>) -> extern "C" fn(*mut c_void) {
@@ -196,7 +200,7 @@ mod platform {
         FRAME.set(outer);
         if landed {
             crate::alone::given_up();
-            forget_frames();
+            forget_frames(frame.deepest, frame.stack);
         }
         match all.result.take() {
             Some(Ok(result)) if !landed => Ok(result),
@@ -254,6 +258,35 @@ mod tests {
         assert_eq!(write, Err(Gone { address: page as u64 }));
         // SAFETY: nothing is abandoned here.
         assert_eq!(unsafe { guarded(|| 7) }, Ok(7));
+    }
+
+    /// Some frames below the caller's, with something on each that a sanitizer guards.
+    #[inline(never)]
+    fn deep(depth: usize, last: &dyn Fn()) -> usize {
+        let mut here = [depth as u8; 300];
+        std::hint::black_box(&mut here);
+        if depth == 0 {
+            last();
+        } else {
+            deep(depth - 1, last);
+        }
+        here.iter().map(|b| usize::from(*b)).sum()
+    }
+
+    /// AddressSanitizer has nothing against those who come where frames were that were abandoned.
+    #[test]
+    fn the_place_of_abandoned_frames_is_used_again() {
+        let page = nowhere();
+        // SAFETY: closures without anything to drop.
+        let gone = unsafe { guarded(|| deep(50, &|| _ = page.read_volatile())) };
+        assert!(gone.is_err());
+        let fill = || {
+            let mut large = [0u8; 40_000];
+            std::hint::black_box(&mut large);
+            large.iter_mut().for_each(|b| *b = 7);
+            std::hint::black_box(&large).len()
+        };
+        assert_eq!(fill(), 40_000);
     }
 
     #[test]
