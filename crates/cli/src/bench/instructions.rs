@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use wavemill_device::EngineKind;
 use wavemill_isa::row::{Class, Enc, Kind, Operand, Role, Row, Ty, flag};
-use wavemill_isa::{Level, ROWS};
+use wavemill_isa::{Level, ROWS, Target};
 use wavemill_sem::soft::{F16, F32, Round, convert};
 use wavemill_wave::{Simd, Wave};
 
@@ -75,28 +75,11 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
     let mut left_out: BTreeMap<String, u32> = BTreeMap::new();
     for &runner in runners {
         left_out.clear();
-        let round =
-            |by: Runner, copies: String| Loop::new(target, by, &copies).and_then(|l| median(&l, seconds));
-        let cost = |by: Runner, copies: &[String]| -> Result<f64, String> {
-            let full = round(by, copies.iter().map(|text| format!("\n    {text}")).collect())?;
-            Ok((full - round(by, String::new())?).max(0.0) / COPIES as f64 * 1e9)
-        };
-        let empty = round(runner, String::new());
-        let measure = |copies: &[String]| -> Result<f64, String> {
-            let full = round(runner, copies.iter().map(|text| format!("\n    {text}")).collect())?;
-            Ok((full - empty.clone()?).max(0.0) / COPIES as f64 * 1e9)
-        };
-        // One yardstick for all engines: the interpreter's.
-        let yard = Runner { kind: EngineKind::Interp, simd: runner.simd.or(Some(Simd::detect())) };
-        // GFX6 to GFX8 have the addition under other names, with a carry.
-        let name = if level.is_gfx9() { YARDSTICK } else { "v_max_u32" };
-        let yardstick = ROWS.iter().find(|r| r.name == name && r.opcode_at(level).is_some());
-        let unit = yardstick.ok_or("it is not in the table");
-        let unit = unit.and_then(|row| copies(row, level)).map_err(str::to_owned);
-        let unit = match unit.and_then(|c| cost(yard, &c)) {
-            Ok(ns) => ns.max(0.01),
-            Err(e) => {
-                crate::output::message(format_args!("wavemill bench: {name}: {e}"));
+        let empty = Loop::new(target, runner, "").and_then(|all| Timed::new(all, seconds));
+        let (empty, yardstick) = match (empty, Yardstick::new(target, runner, seconds)) {
+            (Ok(empty), Ok(yardstick)) => (empty, yardstick),
+            (Err(e), _) | (_, Err(e)) => {
+                crate::output::message(format_args!("wavemill bench: {e}"));
                 return ExitCode::FAILURE;
             }
         };
@@ -109,8 +92,9 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
                 }
             };
             let text = copies[0].clone();
-            match measure(copies) {
-                Ok(ns) => costs.push(Cost { row, text, runner, ns, ratio: ns / unit }),
+            let all = Loop::new(target, runner, &body(copies)).and_then(|all| Timed::new(all, seconds));
+            match all.and_then(|all| yardstick.compare(&all, &empty)) {
+                Ok((ns, ratio)) => costs.push(Cost { row, text, runner, ns, ratio }),
                 Err(e) => {
                     let first = e.lines().next().unwrap_or_default();
                     *left_out.entry(format!("`{text}`: {first}")).or_default() += 1;
@@ -173,22 +157,71 @@ fn write_json(costs: &[Cost]) -> ExitCode {
     crate::output::finished("bench", json.finish())
 }
 
-/// Seconds of one round of a loop: the median of a few runs of about so many seconds each.
-fn median(all: &Loop, seconds: f64) -> Result<f64, String> {
-    let setup = |wave: &mut Wave| registers(wave, all.buffer());
-    let mut count = 8;
-    let time = |count: u32| all.run(count, cpu_time, setup).map(|(_, taken)| taken);
-    // The first run decodes.
-    time(1)?;
-    while time(count)? < seconds && count < u32::MAX / 2 {
-        count *= 2;
+/// The lines of a loop with these instructions.
+fn body(copies: &[String]) -> String {
+    copies.iter().map(|text| format!("\n    {text}")).collect()
+}
+
+/// A loop, and how many rounds of it take as long as was asked for.
+struct Timed {
+    all: Loop,
+    count: u32,
+}
+
+impl Timed {
+    fn new(all: Loop, seconds: f64) -> Result<Timed, String> {
+        let mut timed = Timed { all, count: 1 };
+        // The first run decodes.
+        timed.round()?;
+        timed.count = 8;
+        while timed.round()? * f64::from(timed.count) < seconds && timed.count < u32::MAX / 2 {
+            timed.count *= 2;
+        }
+        Ok(timed)
     }
-    let mut runs = [0.0; RUNS];
-    for run in &mut runs {
-        *run = time(count)? / count as f64;
+
+    /// Seconds that one round takes.
+    fn round(&self) -> Result<f64, String> {
+        let (_, taken) = self.all.run(self.count, cpu_time, |wave| registers(wave, self.all.buffer()))?;
+        Ok(taken / f64::from(self.count))
     }
-    runs.sort_by(f64::total_cmp);
-    Ok(runs[RUNS / 2])
+}
+
+/// What instructions of all engines are compared with: [`YARDSTICK`] in the interpreter. It is run in turn with each of
+/// them, because a machine that others use is not as fast at one time as at another.
+struct Yardstick {
+    full: Timed,
+    empty: Timed,
+}
+
+impl Yardstick {
+    fn new(target: Target, runner: Runner, seconds: f64) -> Result<Yardstick, String> {
+        let level = target.level();
+        let by = Runner { kind: EngineKind::Interp, simd: runner.simd.or(Some(Simd::detect())) };
+        // GFX6 to GFX8 have the addition under other names, with a carry.
+        let name = if level.is_gfx9() { YARDSTICK } else { "v_max_u32" };
+        let row = ROWS.iter().find(|r| r.name == name && r.opcode_at(level).is_some());
+        let copies = row.ok_or("it is not in the table").and_then(|row| copies(row, level));
+        let timed = |body: &str| Loop::new(target, by, body).and_then(|all| Timed::new(all, seconds));
+        let both = copies.map_err(str::to_owned).and_then(|c| Ok((timed(&body(&c))?, timed("")?)));
+        both.map(|(full, empty)| Yardstick { full, empty }).map_err(|e| format!("{name}: {e}"))
+    }
+
+    /// Nanoseconds of an instruction of which there are copies in `full` but not in `empty`, and as a multiple of the
+    /// yardstick's: medians of runs that take turns.
+    fn compare(&self, full: &Timed, empty: &Timed) -> Result<(f64, f64), String> {
+        let (mut costs, mut units) = ([0.0; RUNS], [0.0; RUNS]);
+        for (cost, unit) in costs.iter_mut().zip(&mut units) {
+            *cost = full.round()? - empty.round()?;
+            *unit = self.full.round()? - self.empty.round()?;
+        }
+        let median = |runs: &mut [f64; RUNS]| {
+            runs.sort_by(f64::total_cmp);
+            runs[RUNS / 2].max(0.0) / COPIES as f64 * 1e9
+        };
+        let ns = median(&mut costs);
+        Ok((ns, ns / median(&mut units).max(0.01)))
+    }
 }
 
 /// Bytes from a lane to the next, for which there are registers with offsets and with addresses.
