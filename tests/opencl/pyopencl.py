@@ -10,6 +10,7 @@ that it has drawn with repetition: that is what checks find.
 """
 
 import os
+import signal
 import subprocess
 import sys
 import tarfile
@@ -50,6 +51,8 @@ def run(home):
     tests = os.path.join(home, f"pyopencl-{VERSION}", "test")
     # From there, since the directory above has sources of pyopencl, without what was compiled of it.
     pytest = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junit-xml={results}", "."]
+    # Whoever ends this ends the tests, too: `run` does so when it is left.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     log = subprocess.run(pytest, cwd=tests, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
     cases = list(xml.parse(results).iter("testcase"))
     os.remove(results)

@@ -1,6 +1,7 @@
 //! A work-group under way: its waves and what they share.
 
 use crate::hold::WaveState;
+use crate::launch::ItemIds;
 use wavemill_wave::{GroupShared, Wave};
 
 /// A work-group under way.
@@ -12,6 +13,7 @@ pub(crate) struct Group {
     /// More than the work-group has when an earlier one was larger; `states` counts.
     pub(crate) waves: Vec<Wave>,
     pub(crate) states: Vec<WaveState>,
+    pub(crate) ids: ItemIds,
     /// What its waves looked like after the last turn without progress.
     pub(crate) mark: u64,
     /// They looked the same before it.
@@ -61,6 +63,7 @@ impl Group {
             shared: GroupShared::new(lds),
             waves: Vec::new(),
             states: Vec::new(),
+            ids: ItemIds::default(),
             mark: 0,
             waits: false,
             parked: 0,

@@ -286,14 +286,24 @@ impl Plan {
         wave
     }
 
-    /// Prepares the waves of a work-group, each like the prototype. `slot` is its place among those under way.
-    pub fn start(&self, waves: &mut [Wave], prototype: &Wave, id: [u32; 3], size: [u32; 3], slot: u32) {
+    /// Prepares the waves of a work-group, each like the prototype. `slot` is its place among those under way, `ids` what was
+    /// found for the one before it there.
+    pub fn start(
+        &self,
+        waves: &mut [Wave],
+        prototype: &Wave,
+        (id, size): ([u32; 3], [u32; 3]),
+        slot: u32,
+        ids: &mut ItemIds,
+    ) {
         let setup = &self.kernel.setup;
         let count = waves.len() as u32;
         let items = size[0] * size[1] * size[2];
         let scratch = u64::from(slot) * u64::from(self.waves);
         let before = if self.ordered { self.waves_before(id) } else { 0 };
-        for (index, wave) in (0..count).zip(waves) {
+        self.find_item_ids(ids, size, count);
+        let registers = ids.registers.chunks_exact(self.item_id_registers());
+        for ((index, wave), registers) in (0..count).zip(waves).zip(registers) {
             wave.restart(prototype);
             wave.id = WaveId { dispatch: self.number, group: id, wave: index };
             if count > 1 {
@@ -317,28 +327,37 @@ impl Plan {
             let first = index * WAVE_SIZE;
             let lanes = items.saturating_sub(first).min(WAVE_SIZE);
             wave.set_exec(if lanes == 64 { !0 } else { (1 << lanes) - 1 });
-            self.work_item_ids(wave, size, first);
+            for (n, register) in (0..).zip(registers) {
+                if let Some(v) = wave.vgpr_mut(n) {
+                    *v = *register;
+                }
+            }
         }
     }
 
-    /// Work-item ids: three registers, or on gfx90a ten bits each of one.
-    fn work_item_ids(&self, wave: &mut Wave, size: [u32; 3], first: u32) {
+    /// Registers with work-item ids: three at most, or on gfx90a one, with ten bits of each.
+    fn item_id_registers(&self) -> usize {
         let count = self.kernel.setup.workitem_ids as usize + 1;
-        let packed = self.level == Level::Gfx90a;
-        let mut id = item_id(size, first);
-        // The usual case: all of them in one row.
-        if id[0].saturating_add(WAVE_SIZE) <= size[0] {
-            let pack = |n: u32, d: usize| if d < count { (n & 0x3ff) << (10 * d) } else { 0 };
-            let above = if packed { pack(id[1], 1) | pack(id[2], 2) } else { 0 };
-            let low = if packed { 0x3ff } else { !0 };
-            if let Some(v0) = wave.vgpr_mut(0) {
-                v0.iter_mut().zip(id[0]..).for_each(|(v, x)| *v = x & low | above);
-            }
-            for d in (1..count.min(3)).filter(|_| !packed) {
-                wave.vgpr_mut(d as u16).into_iter().for_each(|v| *v = [id[d]; 64]);
-            }
-            return;
+        if self.level == Level::Gfx90a { 1 } else { count.min(3) }
+    }
+
+    /// Work-item ids of the first waves of a work-group, unless they are there already.
+    fn find_item_ids(&self, ids: &mut ItemIds, size: [u32; 3], waves: u32) {
+        if ids.size != size {
+            ids.registers.clear();
+            ids.size = size;
         }
+        let of_wave = self.item_id_registers();
+        while ids.registers.len() < waves as usize * of_wave {
+            let first = (ids.registers.len() / of_wave) as u32 * WAVE_SIZE;
+            ids.registers.extend_from_slice(&self.work_item_ids(size, first)[..of_wave]);
+        }
+    }
+
+    /// Work-item ids of a wave, in registers.
+    fn work_item_ids(&self, size: [u32; 3], first: u32) -> [[u32; 64]; 3] {
+        let count = self.kernel.setup.workitem_ids as usize + 1;
+        let mut id = item_id(size, first);
         let mut ids = [[0u32; 64]; 3];
         for lane in 0..WAVE_SIZE as usize {
             for (register, n) in ids.iter_mut().zip(id) {
@@ -354,23 +373,23 @@ impl Plan {
                 }
             }
         }
-        if packed {
+        if self.level == Level::Gfx90a {
             let [x, y, z] = ids;
-            if let Some(v0) = wave.vgpr_mut(0) {
-                for lane in 0..64 {
-                    let y = if count > 1 { y[lane] << 10 } else { 0 };
-                    let z = if count > 2 { z[lane] << 20 } else { 0 };
-                    v0[lane] = x[lane] & 0x3ff | y & 0xf_fc00 | z & 0x3ff0_0000;
-                }
-            }
-            return;
+            ids[0] = std::array::from_fn(|lane| {
+                let y = if count > 1 { y[lane] << 10 } else { 0 };
+                let z = if count > 2 { z[lane] << 20 } else { 0 };
+                x[lane] & 0x3ff | y & 0xf_fc00 | z & 0x3ff0_0000
+            });
         }
-        for (i, values) in ids.iter().enumerate().take(count) {
-            if let Some(v) = wave.vgpr_mut(i as u16) {
-                *v = *values;
-            }
-        }
+        ids
     }
+}
+
+/// Work-item ids of a work-group's waves, in registers: they depend on nothing but its size.
+#[derive(Debug, Default)]
+pub struct ItemIds {
+    size: [u32; 3],
+    registers: Vec<[u32; 64]>,
 }
 
 /// The id of the `flat`th work-item of a work-group.

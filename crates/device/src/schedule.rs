@@ -311,6 +311,7 @@ impl Job {
             }
             self.rest();
         }
+        self.engine.rest();
     }
 
     fn local(&self) -> Local {
@@ -490,7 +491,7 @@ impl Job {
             group.waves.push(plan.wave(&self.target, group.slot, group.waves.len() as u32));
         }
         let waves = &mut group.waves[..count as usize];
-        plan.start(waves, prototype, group.id, group.size, group.slot);
+        plan.start(waves, prototype, (group.id, group.size), group.slot, &mut group.ids);
         if plan.caches {
             let caches = Some(Arc::<Caches>::default());
             waves.iter_mut().for_each(|wave| wave.caches.clone_from(&caches));

@@ -7,7 +7,7 @@ use crate::host::Host;
 use crate::strip::Setting;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, OnceLock};
 use wavemill_isa::{Decoder, Target};
 use wavemill_sem::address::Addressing;
 use wavemill_wave::interp::Exec;
@@ -104,8 +104,8 @@ struct Turn {
     midway: bool,
     /// The state of memory that the windows are of ([`Memory::generation`]); 0 if they are for this turn only.
     generation: u64,
-    /// The page of code that the last turn ended in, and whose it is.
-    last: Weak<Page<Compiled, Codes>>,
+    /// The page of code that the last turn ended in, until the thread rests ([`Engine::rest`]), and whose it is.
+    last: Option<Arc<Page<Compiled, Codes>>>,
     last_of: (u64, u64, Option<Key>),
 }
 
@@ -143,7 +143,7 @@ impl Turn {
             next: Next::Go,
             midway: false,
             generation: 0,
-            last: Weak::new(),
+            last: None,
             last_of: (0, 0, None),
         })
     }
@@ -354,13 +354,9 @@ impl Jit {
             let (pc, key) = (turn.exec().wave().pc, Key::of(turn.exec()));
             let of = (self.id, pc & !(PAGE - 1), Some(key));
             if turn.last_of != of || page.is_none() {
-                let last = if turn.last_of == of { turn.last.upgrade() } else { None };
-                let found = last.filter(|p| self.cache.is_current(p)).unwrap_or_else(|| {
-                    let found = self.cache.page(memory, of.1, key);
-                    (turn.last, turn.last_of) = (Arc::downgrade(&found), of);
-                    found
-                });
+                let found = self.cache.page(memory, of.1, key);
                 turn.link.table = found.shared.0.as_ptr().cast();
+                turn.last_of = of;
                 *page = Some(found);
             }
             let fetch = Event::Fault(Fault { kind: FaultKind::Fetch, pc, lanes: 0, address: pc });
@@ -411,7 +407,9 @@ impl Jit {
     ) {
         let mut turn = TURN.take().unwrap_or_else(Turn::new);
         turn.begin(self, group);
-        let (mut page, mut exec) = (None, None);
+        let ours = turn.last_of.0 == self.id;
+        let mut page = turn.last.take().filter(|page| ours && self.cache.is_current(page));
+        let mut exec = None;
         let run = || {
             for wave in waves {
                 if let Some(event) = wave.begin_noted_run() {
@@ -439,6 +437,7 @@ impl Jit {
         {
             tell(exec.gone(gone));
         }
+        turn.last = page;
         TURN.set(Some(turn));
     }
 }
@@ -526,6 +525,7 @@ impl Engine for Jit {
         }
         let mut event = None;
         self.turns(std::slice::from_mut(wave), group, memory, budget, |e| event = Some(e));
+        self.rest();
         event.unwrap_or(Event::Preempted)
     }
 
@@ -541,6 +541,14 @@ impl Engine for Jit {
             return self.interp.run_in_turn(waves, group, memory, budget, events);
         }
         self.turns(waves, group, memory, budget, |event| events.push(event));
+    }
+
+    fn rest(&self) {
+        // Code takes memory as long as anybody has it.
+        if let Some(mut turn) = TURN.take() {
+            turn.last = None;
+            TURN.set(Some(turn));
+        }
     }
 
     fn code_stats(&self) -> Option<CodeStats> {

@@ -42,6 +42,9 @@ pub trait Engine: Send + Sync {
         }
     }
 
+    /// The thread runs no more waves for now: an engine lets go of what it keeps from one [`Engine::run_in_turn`] to the next.
+    fn rest(&self) {}
+
     /// The name by which users know it.
     fn name(&self) -> &'static str {
         "custom"

@@ -296,6 +296,20 @@ impl Wave {
         (self.shape, self.level, self.ticket) = (*shape, *level, *ticket);
     }
 
+    /// Whether code is decoded for both alike ([`Layout`](crate::program::Layout)), and in the same mode; false where that is
+    /// not seen at a glance.
+    #[inline]
+    pub(crate) fn is_decoded_like(&self, other: &Wave) -> bool {
+        let attended = |w: &Wave| {
+            w.gather_exceptions || w.watches.is_some() || w.observer.is_some() || w.caches.is_some()
+        };
+        self.like == other.like
+            && (self.mode, self.status) == (other.mode, other.status)
+            && (self.sgpr_count, self.forgets) == (other.sgpr_count, other.forgets)
+            && !attended(self)
+            && !attended(other)
+    }
+
     /// All vector registers may be written from now on.
     pub(crate) fn touch_all(&mut self) {
         self.touched = !0;

@@ -221,8 +221,11 @@ impl<'a> Exec<'a> {
     pub fn take(&mut self, wave: &'a mut Wave) {
         self.block = wave.pc;
         wave.accessing = wave.pc;
+        let same = self.run.wave.is_decoded_like(wave);
         self.run.wave = wave;
-        self.mode_changed();
+        if !same {
+            self.mode_changed();
+        }
     }
 }
 
