@@ -19,7 +19,9 @@ use wavemill_sem::inst::{Inst, Run};
 use wavemill_sem::lanemove::{Dpp, LaneMove};
 use wavemill_sem::lanes::{Long, Mask, Word};
 use wavemill_sem::operand::Src;
-use wavemill_sem::record::{LongValue, MaskValue, Program, Value, WordValue, record, recorded};
+use wavemill_sem::record::{
+    LongValue, MaskValue, Program, Value, WordValue, has_rare_parts, record, recorded,
+};
 use wavemill_sem::scalar::S32;
 use wavemill_sem::{Mode, compare};
 use wavemill_wave::Wave;
@@ -207,6 +209,8 @@ struct Recorder {
     loaded_masks: Vec<u8>,
     /// The same of EXEC.
     exec_loaded: bool,
+    /// EXEC may depend on what is rarely needed: without it, other lanes may be active.
+    exec_hoped: bool,
     /// Scalar registers that scalar instructions behind the strip read, as bits.
     sunk_reads: u128,
     /// Those that they write.
@@ -242,6 +246,7 @@ impl Recorder {
             loaded: Vec::new(),
             loaded_masks: Vec::new(),
             exec_loaded: false,
+            exec_hoped: false,
             sunk_reads: 0,
             sunk_writes: 0,
         }
@@ -425,6 +430,7 @@ impl Recorder {
             }
             if inst.sdst == regs::EXEC as u8 || matches!(inst.run, Run::Compare(c) if c.exec) {
                 self.exec_loaded |= depends;
+                self.exec_hoped |= has_rare_parts();
                 self.set_exec(mask);
             }
         }

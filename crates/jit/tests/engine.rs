@@ -74,6 +74,45 @@ fn waves_that_forget_their_registers_store_what_others_do() {
     }
 }
 
+/// Which lanes load may depend on what a function rarely comes to: here it is an infinity, so that no lane does. What they
+/// would load is nowhere.
+#[test]
+fn lanes_that_are_hoped_to_load_load_nothing() {
+    let loads = [
+        "global_load_ubyte v4, v[2:3], off",
+        "global_load_dword v4, v[2:3], off",
+        "global_load_dwordx4 v[4:7], v[2:3], off",
+        "global_load_dword v4, v1, s[4:5]",
+        "global_load_dwordx2 v[4:5], v1, s[4:5]",
+        "ds_read_u8 v4, v1",
+        "ds_read_b32 v4, v1",
+        "ds_read_b128 v[4:7], v1",
+        "ds_read2_b32 v[4:5], v1 offset1:8",
+    ];
+    for (load, jit) in loads.iter().flat_map(|load| Jit::all(target()).into_iter().map(move |j| (load, j))) {
+        let code =
+            assemble(&format!("v_exp_f32 v1, s3\n v_cmpx_gt_f64 vcc, s[2:3], v[0:1]\n {load}\n s_endpgm\n"));
+        let mut buffer = [0u32; 64];
+        let memory = Memory::new();
+        // SAFETY: both live as long as the memory, and are looked at only when nothing runs.
+        unsafe {
+            memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own");
+            memory.add(buffer.as_mut_ptr() as u64, 256, true).expect("a range of its own");
+        }
+        let mut wave = Wave::new(&target(), Shape { vgprs: 8, agprs: 0 });
+        wave.pc = code.as_ptr() as u64;
+        wave.set_sgpr(3, 0x7f30_0000);
+        wave.set_sgpr64(4, buffer.as_ptr() as u64);
+        for r in 2..8 {
+            wave.vgpr_mut(r).into_iter().for_each(|v| *v = [if r < 4 { 0x7f80_0000 } else { 7 }; 64]);
+        }
+        let event = jit.run(&mut wave, &GroupShared::new(1024), &memory, u64::MAX);
+        assert_eq!((event, wave.exec()), (Event::End, 0), "{load}, {}", jit.simd().name());
+        assert_eq!(wave.vgpr(4), Some(&[7; 64]), "{load}, {}", jit.simd().name());
+        jit.invalidate(code.as_ptr() as u64, code.len() as u64);
+    }
+}
+
 /// The first wave faults before it stores anything, at its load; the second does not run.
 #[test]
 fn faults_of_waves_that_forget_come_first() {
@@ -90,9 +129,15 @@ fn faults_of_waves_that_forget_come_first() {
 fn a_wave_that_starts_again_is_like_a_new_one() {
     let interpreted =
         "v_readfirstlane_b32 s7, v5\n s_incperflevel 3\n s_setreg_imm32_b32 hwreg(HW_REG_MODE, 0, 8), 0x5a";
+    // What the interpreter does by itself, but is known to write nothing else than these registers.
+    let known = "v_mov_b32 v1, 0\n v_mov_b32 v2, 5\n ds_add_rtn_u64 v[8:9], v1, v[2:3]\n ds_permute_b32 v10, v1, v5\n \
+         ds_wrxchg2_rtn_b64 v[12:15], v1, v[2:3], v[4:5] offset0:2 offset1:9\n ds_read_u8_d16_hi v16, v1\n \
+         v_mfma_f32_32x32x1f32 v[18:49], v2, v5, v[18:49]\n v_mfma_f64_16x16x4f64 v[50:57], v[4:5], v[6:7], v[50:57]\n \
+         s_waitcnt lgkmcnt(0)\n ds_add_rtn_u32 v79, v1, v2\n v_accvgpr_write_b32 a3, v2\n s_nop 4\n \
+         v_mfma_f32_4x4x1f32 a[0:3], v2, v5, a[0:3]";
     let shape = Shape { vgprs: 80, agprs: 4 };
     for engine in &Jit::all(target()) {
-        for more in ["", interpreted] {
+        for more in ["", interpreted, known] {
             let code = assemble(&format!(
                 "s_mov_b64 exec, 0x70f0\n v_mov_b32 v5, 7\n v_mov_b32 v70, v0\n v_cmp_lt_u32 vcc, v70, v5\n \
                  s_mov_b32 s9, 3\n s_cmp_eq_u32 s9, s9\n {more}\n s_cbranch_scc0 1f\n v_mov_b32 v6, 1\n \
@@ -120,7 +165,7 @@ fn a_wave_that_starts_again_is_like_a_new_one() {
                     |w: &Wave| (w.pc, w.mode, w.status, w.trapsts, w.scc, w.counters.total(), w.perf_levels);
                 assert_eq!(seen(&wave), seen(&prototype));
                 wave.vgpr_mut(0).into_iter().for_each(|v| *v = [9; 64]);
-                assert_eq!(engine.run(&mut wave, &GroupShared::new(0), &memory, u64::MAX), Event::End);
+                assert_eq!(engine.run(&mut wave, &GroupShared::new(1024), &memory, u64::MAX), Event::End);
                 assert_eq!(wave.vgpr(70).map(|v| (v[4], v[0])), Some((9, 0)));
             }
             engine.invalidate(code.as_ptr() as u64, code.len() as u64);

@@ -73,9 +73,10 @@ impl Shape {
     /// Where A's element (i, k) of a block lies; B's element (k, j) lies at the same place with j for i.
     #[inline]
     pub const fn a(&self, i: u32, k: u32, block: u32) -> ElementPosition {
-        let per = self.per_lane();
-        let lane = i + self.m * block + self.m * self.blocks * (k / per);
-        let bit = k % per * self.element.bits();
+        // A power of two, as all of this is: divisions would take longer than small matrices.
+        let per = self.per_lane().trailing_zeros();
+        let lane = i + self.m * block + self.m * self.blocks * (k >> per);
+        let bit = (k & ((1 << per) - 1)) * self.element.bits();
         ElementPosition { register: bit / 32, lane, bit: bit % 32 }
     }
 

@@ -156,13 +156,17 @@ pub fn dot4_u8<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
 /// V_DOT8_I32_I4.
 #[inline(always)]
 pub fn dot8_i4<W: Word>(a: W, b: W, c: W, clamp: bool) -> W {
-    // The first factor at the top of 16 bits is 4,096 times as large, the second at the top of a byte 16 times.
-    let term = |a: W, b: W| (a & w(0xf000_f000)).dot_i16((b & w(0x00f0_00f0)).sext_even_bytes());
-    let sum = term(a.shl(w(12)), b.shl(w(4)))
-        + term(a.shl(w(8)), b)
-        + term(a.shl(w(4)), b.shr(w(4)))
-        + term(a, b.shr(w(8)));
+    let sum = products_i4(a.shl(w(12)), b.shl(w(4)))
+        + products_i4(a.shl(w(8)), b)
+        + products_i4(a.shl(w(4)), b.shr(w(4)))
+        + products_i4(a, b.shr(w(8)));
     int::add_i32(sum.sar(w(16)), c, clamp)
+}
+/// The sum of the products of two of the eight, 65,536 times as large: the first factor at the top of 16 bits is 4,096 times
+/// as large as it is, the second at the top of a byte 16 times.
+#[inline(always)]
+fn products_i4<W: Word>(a: W, b: W) -> W {
+    (a & w(0xf000_f000)).dot_i16((b & w(0x00f0_00f0)).sext_even_bytes())
 }
 /// V_DOT8_U32_U4.
 #[inline(always)]

@@ -611,6 +611,11 @@ impl Mask for MaskValue {
     }
 }
 
+/// Whether what has been recorded so far has parts that are rarely needed.
+pub fn has_rare_parts() -> bool {
+    BUILDER.with_borrow(|b| b.program.nodes.iter().any(|node| matches!(node, Node::Rarely { .. })))
+}
+
 /// Records a rare part.
 fn rarely(ty: Type, mask: Value, common: Value, rare: impl FnOnce() -> Value) -> Value {
     if BUILDER.with_borrow(|b| b.constant(mask)) == Some(0) {

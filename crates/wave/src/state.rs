@@ -310,6 +310,15 @@ impl Wave {
             && !attended(other)
     }
 
+    /// So many vector registers may be written.
+    #[inline]
+    pub(crate) fn touch(&mut self, first: u16, count: u16) {
+        let bits = |from: u16| !0u64 << from.min(63);
+        // The last bit is for all the others.
+        let above = if first + count > 63 { 0 } else { bits(first + count) };
+        self.touched |= bits(first) & !above;
+    }
+
     /// All vector registers may be written from now on.
     pub(crate) fn touch_all(&mut self) {
         self.touched = !0;

@@ -197,6 +197,8 @@ impl Recorder {
         let numbers = scalars(&inst.addressing);
         !self.stored
             && !self.exec_loaded
+            // The hopeful version loads before it knows that it was right, and what it has not checked it must not load.
+            && !self.exec_hoped
             && self.accesses.len() + 2 <= MOST
             && known_address
             && suits

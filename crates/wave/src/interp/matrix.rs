@@ -54,6 +54,28 @@ pub(crate) struct Sums {
 #[repr(align(64))]
 struct Row([Part; 2]);
 
+/// Where the numbers of an operand are.
+enum Operand {
+    /// From a register on.
+    Registers(u16),
+    /// They are the same in all lanes of the first register, and of the second.
+    Constant([Row; 2]),
+}
+
+impl Operand {
+    /// Where consecutive lanes of a register are.
+    #[inline(always)]
+    fn place(&self, file: &[Vgpr], register: u32, first: u32) -> *const u32 {
+        match self {
+            Operand::Registers(r) => {
+                let parts = file[*r as usize + register as usize].0.as_chunks::<16>().0;
+                parts[first as usize / 16 % 4].as_ptr()
+            }
+            Operand::Constant(rows) => rows[register as usize % 2].0[0].as_ptr(),
+        }
+    }
+}
+
 /// All rows in one place.
 const SAME: &[u32] = &[0; 32];
 /// Rows of D in registers.
@@ -437,23 +459,12 @@ impl Exec<'_> {
         }
     }
 
-    /// Where consecutive lanes of an operand's register are; a constant is where it was put.
+    /// Where an operand's numbers are.
     #[inline(always)]
-    fn place(&self, src: Src, register: u32, first: u32, constants: &[Row; 2]) -> *const u32 {
+    fn operand(&mut self, src: Src) -> Operand {
         match src {
-            Src::Vgpr(r) => {
-                let parts = self.run.wave.vgprs[r as usize + register as usize].0.as_chunks::<16>().0;
-                parts[first as usize / 16 % 4].as_ptr()
-            }
-            _ => constants[register as usize % 2].0[0].as_ptr(),
-        }
-    }
-
-    /// What registers of an operand have in all lanes, if it is a constant.
-    fn constants(&mut self, src: Src) -> [Row; 2] {
-        match src {
-            Src::Vgpr(_) => [const { Row([[0; 16]; 2]) }; 2],
-            src => [0, 1].map(|register| Row([self.gather(src, register, |n| n); 2])),
+            Src::Vgpr(r) => Operand::Registers(r),
+            src => Operand::Constant([0, 1].map(|register| Row([self.gather(src, register, |n| n); 2]))),
         }
     }
 
@@ -503,19 +514,19 @@ impl Exec<'_> {
         let kept = shape.blocks > 1 && (meets(&a) || meets(&b)) || meets(&c) && c != written;
         let mut late: Vec<Vgpr> =
             if kept { self.run.wave.vgprs[written.clone()].to_vec() } else { Vec::new() };
-        let [constant, _] = self.constants(inst.src[2]);
-        let constants = [self.constants(inst.src[0]), self.constants(inst.src[1])];
+        let [of_a, of_b, of_c] = [0, 1, 2].map(|n| self.operand(inst.src[n]));
         let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
         assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
+        let of_word = 32 / shape.element.bits();
         for block in 0..shape.blocks {
             let from = shape.a_block(block, cbsz, abid);
             for (part, first) in (0..shape.n).step_by(16).enumerate() {
                 for n in 0..product.words {
-                    let k = n as u32 * 32 / shape.element.bits();
+                    let k = n as u32 * of_word;
                     let (a, b) = (shape.a(first, k, from), shape.a(first, k, block));
                     let lane = shape.b_lane(b.lane, blgp);
-                    words.a[n][part] = self.place(inst.src[0], a.register, a.lane, &constants[0]);
-                    words.b[n][part] = self.place(inst.src[1], b.register, lane, &constants[1]);
+                    words.a[n][part] = of_a.place(&self.run.wave.vgprs, a.register, a.lane);
+                    words.b[n][part] = of_b.place(&self.run.wave.vgprs, b.register, lane);
                 }
             }
             let at = shape.d(0, 0, block).register as usize;
@@ -524,9 +535,9 @@ impl Exec<'_> {
             unsafe {
                 let d = if kept { late.as_mut_ptr() } else { file.add(written.start) };
                 let d = d.add(at).cast();
-                let (c, c_rows) = match inst.src[2] {
-                    Src::Vgpr(_) => (file.add(c.start + at).cast_const().cast(), d_rows),
-                    _ => (constant.0.as_ptr().cast(), SAME),
+                let (c, c_rows) = match &of_c {
+                    Operand::Registers(_) => (file.add(c.start + at).cast_const().cast(), d_rows),
+                    Operand::Constant([constant, _]) => (constant.0.as_ptr().cast(), SAME),
                 };
                 (self.kernels.mfma_32)(&words, work, &product, &Sums { c, c_rows, d, d_rows });
             }
@@ -549,14 +560,13 @@ impl Exec<'_> {
         let kept = (0..2).any(|n| meets(&registers(inst.src[n], factors))) || meets(&c) && c != written;
         assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
         let mut late = [Vgpr([0; 64]); 4];
-        let [constant, _] = self.constants(inst.src[2]);
-        let constants = [self.constants(inst.src[0]), self.constants(inst.src[1])];
+        let [of_a, of_b, of_c] = [0, 1, 2].map(|n| self.operand(inst.src[n]));
         let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
         let mut others = [const { Row([[0; 16]; 2]) }; 2];
         for first in (0..64).step_by(16) {
             for n in 0..factors {
                 words.a[n as usize][0] = match cbsz {
-                    0 => self.place(inst.src[0], n, first, &constants[0]),
+                    0 => of_a.place(&self.run.wave.vgprs, n, first),
                     _ => {
                         let other = &mut others[n as usize % 2].0[0];
                         *other = self.gather(inst.src[0], n, |column| {
@@ -566,7 +576,7 @@ impl Exec<'_> {
                     }
                 };
                 let lane = shape.b_lane(first, blgp);
-                words.b[n as usize][0] = self.place(inst.src[1], n, lane, &constants[1]);
+                words.b[n as usize][0] = of_b.place(&self.run.wave.vgprs, n, lane);
             }
             let file = self.run.wave.vgprs.as_mut_ptr();
             // SAFETY: the registers are there, with four rows of sixteen lanes from `first` on; the kernels were chosen for
@@ -574,9 +584,11 @@ impl Exec<'_> {
             unsafe {
                 let d = if kept { late.as_mut_ptr() } else { file.add(written.start) };
                 let d = d.cast::<u32>().add(first as usize);
-                let (c, c_rows) = match inst.src[2] {
-                    Src::Vgpr(_) => (file.add(c.start).cast_const().cast::<u32>().add(first as usize), OF_4),
-                    _ => (constant.0.as_ptr().cast(), SAME),
+                let (c, c_rows) = match &of_c {
+                    Operand::Registers(_) => {
+                        (file.add(c.start).cast_const().cast::<u32>().add(first as usize), OF_4)
+                    }
+                    Operand::Constant([constant, _]) => (constant.0.as_ptr().cast(), SAME),
                 };
                 (self.kernels.mfma_32)(&words, work, &product, &Sums { c, c_rows, d, d_rows: OF_4 });
             }
@@ -587,13 +599,12 @@ impl Exec<'_> {
     }
 
     fn mfma_f64(&mut self, inst: &Inst, shape: &Shape) {
-        let constants = [self.constants(inst.src[0]), self.constants(inst.src[1])];
+        let [of_a, of_b] = [0, 1].map(|n| self.operand(inst.src[n]));
         let mut work = Factors64 { a: [[std::ptr::null(); 2]; 4], b: [[std::ptr::null(); 2]; 4] };
         for word in 0..2 {
             for k in 0..4 {
-                let (a, b) = (inst.src[0], inst.src[1]);
-                work.a[k as usize][word as usize] = self.place(a, word, 16 * k, &constants[0]);
-                work.b[k as usize][word as usize] = self.place(b, word, 16 * k, &constants[1]);
+                work.a[k as usize][word as usize] = of_a.place(&self.run.wave.vgprs, word, 16 * k);
+                work.b[k as usize][word as usize] = of_b.place(&self.run.wave.vgprs, word, 16 * k);
             }
         }
         let sums = 2 * shape.m * shape.n * shape.blocks / 64;
@@ -603,12 +614,15 @@ impl Exec<'_> {
         let again = shape.m == 4 && (0..2).any(|n| meets(&registers(inst.src[n], 2)));
         let direct = !again && (read == written || !meets(&read));
         assert!(written.end.max(read.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
-        let constant = [0, 1].map(|word| Vgpr([self.gather(inst.src[2], word, |n| n)[0]; 64]));
+        let constant = match inst.src[2] {
+            Src::Vgpr(_) => None,
+            src => Some([0, 1].map(|word| Vgpr([self.gather(src, word, |n| n)[0]; 64]))),
+        };
         let mut done = if direct { Vec::new() } else { vec![Vgpr([0; 64]); sums as usize] };
         let file = self.run.wave.vgprs.as_mut_ptr();
-        let (c, c_rows) = match inst.src[2] {
-            Src::Vgpr(_) => (file.wrapping_add(read.start).cast_const().cast::<u32>(), OF_F64),
-            _ => (constant.as_ptr().cast(), SAME),
+        let (c, c_rows) = match &constant {
+            None => (file.wrapping_add(read.start).cast_const().cast::<u32>(), OF_F64),
+            Some(constant) => (constant.as_ptr().cast(), SAME),
         };
         let d = if direct { file.wrapping_add(written.start) } else { done.as_mut_ptr() }.cast::<u32>();
         if shape.m == 4 {

@@ -67,6 +67,9 @@ pub struct Exec<'a> {
     layout: Layout,
 }
 
+/// Registers that an instruction writes at most: a matrix of 32 rows.
+const MOST_WRITTEN: u16 = 32;
+
 thread_local! {
     /// Temporaries that no [`Exec`] of the thread uses.
     static TEMPS: Cell<Option<Box<MaybeUninit<Temps>>>> = const { Cell::new(None) };
@@ -298,7 +301,14 @@ impl Exec<'_> {
     /// and what ran of it is counted.
     pub fn instruction(&mut self, pc: u64, block: &Block, at: usize) -> Option<Next> {
         self.block = pc;
-        self.run.wave.touch_all();
+        let inst = &block.insts[at];
+        match inst.run {
+            // What these write, unless it is left to `execute`, follows the first register.
+            Run::Memory(_) | Run::Formatted(_) | Run::Share(_) | Run::Mfma => {
+                self.run.wave.touch(inst.dst, MOST_WRITTEN);
+            }
+            _ => self.run.wave.touch_all(),
+        }
         if block.lane_ops.list[at].task != Task::Leave {
             self.strip(block, at, at + 1);
             return None;
@@ -378,6 +388,7 @@ impl Exec<'_> {
     /// Executes an instruction as `sem` has it.
     fn execute(&mut self, inst: &Inst) -> Result<Flow, bus::Fault> {
         self.accesses(inst);
+        self.run.wave.touch_all();
         self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
         self.run.wave.stored |= match inst.run {
             Run::Memory(access) => matches!(access, Access::Store { .. }),
