@@ -55,14 +55,17 @@ pub(crate) struct Sums {
 struct Row([Part; 2]);
 
 /// Where the numbers of an operand are.
-enum Operand {
+enum Operand<'a> {
     /// From a register on.
     Registers(u16),
     /// They are the same in all lanes of the first register, and of the second.
-    Constant([Row; 2]),
+    Constant(&'a [Row; 2]),
 }
 
-impl Operand {
+/// Room for a constant in all lanes.
+type Constant = Option<[Row; 2]>;
+
+impl Operand<'_> {
     /// Where consecutive lanes of a register are.
     #[inline(always)]
     fn place(&self, file: &[Vgpr], register: u32, first: u32) -> *const u32 {
@@ -461,10 +464,13 @@ impl Exec<'_> {
 
     /// Where an operand's numbers are.
     #[inline(always)]
-    fn operand(&mut self, src: Src) -> Operand {
+    fn operand<'a>(&mut self, src: Src, room: &'a mut Constant) -> Operand<'a> {
         match src {
             Src::Vgpr(r) => Operand::Registers(r),
-            src => Operand::Constant([0, 1].map(|register| Row([self.gather(src, register, |n| n); 2]))),
+            src => {
+                let rows = [0, 1].map(|register| Row([self.gather(src, register, |n| n); 2]));
+                Operand::Constant(room.insert(rows))
+            }
         }
     }
 
@@ -514,7 +520,10 @@ impl Exec<'_> {
         let kept = shape.blocks > 1 && (meets(&a) || meets(&b)) || meets(&c) && c != written;
         let mut late: Vec<Vgpr> =
             if kept { self.run.wave.vgprs[written.clone()].to_vec() } else { Vec::new() };
-        let [of_a, of_b, of_c] = [0, 1, 2].map(|n| self.operand(inst.src[n]));
+        let (mut room_a, mut room_b, mut room_c): (Constant, Constant, Constant) = (None, None, None);
+        let of_a = self.operand(inst.src[0], &mut room_a);
+        let of_b = self.operand(inst.src[1], &mut room_b);
+        let of_c = self.operand(inst.src[2], &mut room_c);
         let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
         assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
         let of_word = 32 / shape.element.bits();
@@ -560,7 +569,10 @@ impl Exec<'_> {
         let kept = (0..2).any(|n| meets(&registers(inst.src[n], factors))) || meets(&c) && c != written;
         assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
         let mut late = [Vgpr([0; 64]); 4];
-        let [of_a, of_b, of_c] = [0, 1, 2].map(|n| self.operand(inst.src[n]));
+        let (mut room_a, mut room_b, mut room_c): (Constant, Constant, Constant) = (None, None, None);
+        let of_a = self.operand(inst.src[0], &mut room_a);
+        let of_b = self.operand(inst.src[1], &mut room_b);
+        let of_c = self.operand(inst.src[2], &mut room_c);
         let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
         let mut others = [const { Row([[0; 16]; 2]) }; 2];
         for first in (0..64).step_by(16) {
@@ -599,7 +611,9 @@ impl Exec<'_> {
     }
 
     fn mfma_f64(&mut self, inst: &Inst, shape: &Shape) {
-        let [of_a, of_b] = [0, 1].map(|n| self.operand(inst.src[n]));
+        let (mut room_a, mut room_b): (Constant, Constant) = (None, None);
+        let of_a = self.operand(inst.src[0], &mut room_a);
+        let of_b = self.operand(inst.src[1], &mut room_b);
         let mut work = Factors64 { a: [[std::ptr::null(); 2]; 4], b: [[std::ptr::null(); 2]; 4] };
         for word in 0..2 {
             for k in 0..4 {
