@@ -541,10 +541,7 @@ impl Lowerer<'_> {
                     _ => one(self.select(BLENDD, m, t[0], f[0])),
                 }
             }
-            Node::Lookup(a, table) => {
-                let a = self.get(a)[0];
-                one(self.lookup(a, table))
-            }
+            Node::Lookup(a, table) => one(self.lookup(a, table)),
             Node::Neighbour(ty, a, control) => {
                 let a = self.get(a)[0];
                 one(self.neighbour(ty, a, control))

@@ -6,7 +6,7 @@ use crate::allocate::{Class, Home, Inst, Kind, NONE, V};
 use crate::opcodes::*;
 use crate::x86::{Ins, ins, whole};
 use wavemill_sem::record::operation::{long, word};
-use wavemill_sem::record::{Type, Value};
+use wavemill_sem::record::{Node, Operator, Type, Value};
 use wavemill_sem::soft::Round;
 
 impl Lowerer<'_> {
@@ -213,13 +213,25 @@ impl Lowerer<'_> {
     }
 
     /// What a table has at a place; zero beyond it.
-    pub(super) fn lookup(&mut self, at: V, table: &'static [u32]) -> V {
-        let len = self.splat(table.len() as u32);
-        let inside = self.compare(PCMPUD, at, len, INT_LESS, NONE);
+    pub(super) fn lookup(&mut self, place: Value, table: &'static [u32]) -> V {
+        let at = self.get(place)[0];
+        let in_registers =
+            !table.is_empty() && table.len().is_multiple_of(16) && table.len() <= 64 && !self.narrow_host();
+        let within = |v: Value| self.constant(v).is_some_and(|n| n < table.len() as u64);
+        let always_inside = match self.strip.program.nodes[place.0 as usize] {
+            Node::Operator(Operator::And, _, operands) => operands.into_iter().any(within),
+            _ => false,
+        };
+        let inside = if always_inside && in_registers {
+            NONE
+        } else {
+            let len = self.splat(table.len() as u32);
+            self.compare(PCMPUD, at, len, INT_LESS, NONE)
+        };
         let permute = ins(2, 1, 0, 0x36);
         let found = match table.as_chunks::<16>() {
             // In registers: fetching lane by lane takes several times as long.
-            (parts @ ([_] | [_, _] | [_, _, _] | [_, _, _, _]), []) if !self.narrow_host() => {
+            (parts, []) if in_registers => {
                 let mut halves = [NONE; 2];
                 for (half, parts) in halves.iter_mut().zip(parts.chunks(2)) {
                     let first = self.vector(&parts[0]);
@@ -245,6 +257,9 @@ impl Lowerer<'_> {
                 return self.made(Class::Vector, inst);
             }
         };
+        if inside == NONE {
+            return found;
+        }
         let zero = self.splat(0);
         self.select(BLENDD, inside, found, zero)
     }

@@ -96,6 +96,15 @@ functions! {
     compare { flt _CMP_LT_OQ; feq _CMP_EQ_OQ; funord _CMP_UNORD_Q; } _mm256_cmp_ps
     _mm256_castsi256_ps _mm256_castps_si256 _mm256_movemask_ps {
         /// All ones in the lanes of a mask of eight.
+        /// What a table has at these places; zero behind its end.
+        pub fn lookup(a: __m256i, table: &'static [u32]) -> __m256i {
+            let len = _mm256_set1_epi32(table.len() as i32);
+            let inside = _mm256_xor_si256(_mm256_cmpeq_epi32(_mm256_max_epu32(a, len), a), _mm256_set1_epi32(-1));
+            // SAFETY: lanes beyond the table do not read it.
+            unsafe {
+                _mm256_mask_i32gather_epi32::<4>(_mm256_setzero_si256(), table.as_ptr().cast(), a, inside)
+            }
+        }
         pub fn spread(mask: u16) -> __m256i {
             let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
             _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bit), bit)
@@ -387,6 +396,11 @@ impl Host for Ymm2 {
                 _mm256_blendv_epi8(f.1, t.1, words::spread(mask.0 >> 8)),
             )
         }
+    }
+    #[inline(always)]
+    fn lookup(self, table: &'static [u32]) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe { Ymm2(words::lookup(self.0, table), words::lookup(self.1, table)) }
     }
     on_registers!(words Ymm2(0, 1): add(b); sub(b); mul(b); and(b); or(b); xor(b); shl(b); shr(b); sar(b);
         min_u(b); max_u(b); min_i(b); max_i(b); mul_hi_u(b); mul_hi_i(b);
