@@ -19,16 +19,26 @@ pub fn rcp_f32<W: Word>(a: W) -> W {
 fn is_odd_one_out<W: Word>(a: W) -> W::Mask {
     !(a - w(0x0080_0000)).lt_u(w(0x7f00_0000))
 }
+/// -1/√m of a normal f32 number above zero: a guess, and a sum of the powers of what it leaves of 1. Roots and quotients
+/// take several times as long.
+#[inline(always)]
+fn opposite_rsq<W: Word, const N: usize>(m: W, correction: &[f32; N]) -> W {
+    // Bits halved halve the exponent: off by a thirtieth at most.
+    let y = w::<W>(0xdf37_5a00) - m.shr(w(1));
+    y.fmul(polynomial(correction, m.fmul(y).ffma(y, w((-1f32).to_bits()))))
+}
 /// V_RSQ_F32; rsq(-0) is -inf.
 #[inline(always)]
 pub fn rsq_f32<W: Word>(a: W) -> W {
-    // In f32, and a step of Newton's with its second term: rounded, what a root and a quotient in f64 give for every number.
-    let y = w::<W>(1f32.to_bits()).fdiv(a.fsqrt()).f2d();
-    let rest = d::<W::Long>(1.0).fsub(a.f2d().fmul(y.fmul(y)));
-    let r = y.fadd(y.fmul(rest.fmul(d::<W::Long>(0.5).fadd(rest.fmul(d(0.375))))));
-    W::rarely(is_odd_one_out(a), r.d2f(), move || {
-        single::unary(a, rsq(single::input(a, FLUSH).f2d()).d2f(), FLUSH)
-    })
+    let one = w(1f32.to_bits());
+    let y = opposite_rsq(a, &ROOT);
+    let x = single::neg(y);
+    // 1 - ay² is had with a product of twice f32's bits; then a step of Newton's with its second term. For every number that
+    // is what a root and a quotient in f64 give, rounded.
+    let t = a.fmul(y);
+    let rest = a.ffma(x, t).ffma(y, t.ffma(x, one));
+    let r = x.ffma(rest.fmul(rest.ffma(w(0.375f32.to_bits()), w(0.5f32.to_bits()))), x);
+    W::rarely(is_odd_one_out(a), r, move || single::unary(a, rsq(single::input(a, FLUSH).f2d()).d2f(), FLUSH))
 }
 /// V_SQRT_F32.
 #[inline(always)]
@@ -40,8 +50,9 @@ fn rsq<L: Long>(x: L) -> L {
     d::<L>(1.0).fdiv(x.fsqrt())
 }
 
-// Polynomials are those whose greatest relative error is least (Remez). Those in f64 are good for 2⁻⁵², in which case f32
-// results hardly ever depend on the way to them, and here never: all numbers have been compared with those of longer sums.
+// Polynomials are those whose greatest relative error is least (Remez). Those in f64 are good for 2⁻⁵², or 2⁻⁴⁸ for what is
+// added to a larger number, in which case f32 results hardly ever depend on the way to them, and here never: all numbers
+// have been compared with those of longer sums.
 
 /// (2ˣ - 1)/x up to |x| = ½.
 const EXPONENTIAL: [f64; 10] = [
@@ -59,7 +70,7 @@ const EXPONENTIAL: [f64; 10] = [
 /// sin 2πx/x in x², up to x = ¼.
 const SINE: [f64; 8] = [
     6.283_185_307_179_585,
-    -41.341_702_240_398_29,
+    -41.341_702_240_398_3,
     81.605_249_275_516_75,
     -76.705_859_683_274_37,
     42.058_689_667_267_32,
@@ -67,18 +78,129 @@ const SINE: [f64; 8] = [
     3.817_288_655_613_276,
     -0.692_156_985_882_705,
 ];
-/// -1/(2 + x) for x from √½ - 1 to √2 - 1: 2⁻⁹.
-const RECIPROCAL: [f32; 3] = [-0.50031925, 0.25499255, -0.11686289];
-/// 2 log₂e artanh s/s in s², up to s = (√2 - 1)/(√2 + 1).
-const LOGARITHM: [f64; 7] = [
-    2.885390081777927,
-    0.9617966939243245,
-    0.5770780172502986,
-    0.41219840147221476,
-    0.32061642590635764,
-    0.2614431078769894,
-    0.24292901908461498,
+/// Logarithms are had by thirty-seconds of an octave's numbers as bits count them. The first of them begins here, so that 1 is
+/// in the middle of one, whose reciprocal it has: near zero nothing is taken away from anything.
+const FIRST: u32 = 0x3f36_0000;
+/// Reciprocals, of so few bits that a number's product with its own, less 1, is exact in f32.
+const RECIPROCAL: [u32; 32] = [
+    0x3fb4_0000,
+    0x3fb0_0000,
+    0x3fac_0000,
+    0x3fa8_0000,
+    0x3fa4_0000,
+    0x3fa0_0000,
+    0x3f9c_0000,
+    0x3f9c_0000,
+    0x3f98_0000,
+    0x3f94_0000,
+    0x3f94_0000,
+    0x3f90_0000,
+    0x3f8c_0000,
+    0x3f8c_0000,
+    0x3f88_0000,
+    0x3f88_0000,
+    0x3f84_0000,
+    0x3f84_0000,
+    0x3f80_0000,
+    0x3f78_0000,
+    0x3f70_0000,
+    0x3f6c_0000,
+    0x3f64_0000,
+    0x3f5c_0000,
+    0x3f58_0000,
+    0x3f54_0000,
+    0x3f4c_0000,
+    0x3f48_0000,
+    0x3f44_0000,
+    0x3f40_0000,
+    0x3f3c_0000,
+    0x3f38_0000,
 ];
+/// Their logarithms, with the other sign: f64's lower and upper halves.
+const LOGARITHM: [[u32; 32]; 2] = [
+    [
+        0x68cb_06cf,
+        0xe032_ea0f,
+        0xf738_82a1,
+        0x891f_1709,
+        0xcd9d_0cde,
+        0x4bcd_1b8b,
+        0xab0e_073a,
+        0xab0e_073a,
+        0xb902_680a,
+        0x2db4_ec94,
+        0x2db4_ec94,
+        0x39fb_d688,
+        0x8cda_79e4,
+        0x8cda_79e4,
+        0xfac9_1316,
+        0xfac9_1316,
+        0x758e_fd87,
+        0x758e_fd87,
+        0x0000_0000,
+        0xc9d9_58d5,
+        0x96cf_bb4c,
+        0xe8f2_fd56,
+        0x29ff_acb2,
+        0xa7ff_f4cc,
+        0xa906_3e35,
+        0x5363_f158,
+        0xb2ce_c598,
+        0x6865_c8ea,
+        0x0abf_bd32,
+        0x7181_0a5e,
+        0xc2d4_5fe4,
+        0xfe53_8ab3,
+    ],
+    [
+        0xbfdf_7a85,
+        0xbfdd_6753,
+        0xbfdb_47eb,
+        0xbfd9_1bba,
+        0xbfd6_e221,
+        0xbfd4_9a78,
+        0xbfd2_4407,
+        0xbfd2_4407,
+        0xbfcf_bc16,
+        0xbfca_cf5e,
+        0xbfca_cf5e,
+        0xbfc5_c01a,
+        0xbfc0_8c58,
+        0xbfc0_8c58,
+        0xbfb6_63f6,
+        0xbfb6_63f6,
+        0xbfa6_bad3,
+        0xbfa6_bad3,
+        0x0000_0000,
+        0x3fa7_7394,
+        0x3fb7_d604,
+        0x3fbe_0b1a,
+        0x3fc5_63dc,
+        0x3fcb_fc67,
+        0x3fcf_5fd8,
+        0x3fd1_69c0,
+        0x3fd4_f6fb,
+        0x3fd6_cb0f,
+        0x3fd8_a898,
+        0x3fda_8ff9,
+        0x3fdc_819d,
+        0x3fde_7df5,
+    ],
+];
+/// log₂(1 + x)/x up to |x| = 0.0232: 2⁻⁴⁸.
+const LOGARITHM_REST: [f64; 7] = [
+    std::f64::consts::LOG2_E,
+    -0.721_347_520_445_952_1,
+    0.480_898_346_968_382_7,
+    -0.360_673_731_173_377_9,
+    0.288_538_954_623_095_03,
+    -0.240_588_313_912_412_84,
+    0.206_267_035_224_539_24,
+];
+/// 1/√(1 + x) for what a guess leaves, |x| up to 0.07: 2⁻²⁵.
+const ROOT: [f32; 5] = [1.0, -0.49999824, 0.37500164, -0.3139666, 0.2737943];
+/// 2⁻²⁰.
+const ROOT_20: [f32; 4] = [0.9999992, -0.50000095, 0.3763034, -0.31283882];
 /// The same for f16, whose 65,536 numbers each leave room: 2⁻²³.
 const EXPONENTIAL_16: [f32; 5] = [0.69314724, 0.24022235, 0.055503085, 0.009671876, 0.001340726];
 /// 2⁻²⁷.
@@ -86,16 +208,6 @@ const SINE_16: [f32; 5] = [6.2831855, -41.34168, 81.60211, -76.57412, 39.70954];
 /// 2⁻³⁰.
 const LOGARITHM_16: [f32; 4] = [2.88539, 0.96179885, 0.5767142, 0.43173993];
 
-/// a + bx.
-#[inline(always)]
-fn line<L: Long>(a: L, b: L, x: L) -> L {
-    b.ffma(x, a)
-}
-/// The sum of four coefficients times powers of `x`. Halves first: what waits for less is done sooner.
-#[inline(always)]
-fn cubic<L: Long>(c: [f64; 4], x: L, x2: L) -> L {
-    line(line(d(c[0]), d(c[1]), x), line(d(c[2]), d(c[3]), x), x2)
-}
 /// The sum of coefficients times powers of `x`, in f32. Fused products of f32 are cheap everywhere.
 #[inline(always)]
 fn polynomial<W: Word, const N: usize>(coefficients: &[f32; N], x: W) -> W {
@@ -106,15 +218,24 @@ fn polynomial<W: Word, const N: usize>(coefficients: &[f32; N], x: W) -> W {
     s
 }
 
+/// The same in f64. Even and odd powers apart: the sums wait for less, and cost one product more.
+#[inline(always)]
+fn sum<L: Long, const N: usize>(coefficients: &[f64; N], x: L) -> L {
+    let x2 = x.fmul(x);
+    let mut parts: [L; 2] = [d(coefficients[N - 2]), d(coefficients[N - 1])];
+    if N % 2 == 1 {
+        parts.swap(0, 1);
+    }
+    for n in (0..N - 2).rev() {
+        parts[n % 2] = parts[n % 2].ffma(x2, d(coefficients[n]));
+    }
+    parts[1].ffma(x, parts[0])
+}
+
 /// 2ˣ for |x| ≤ ½.
 #[inline(always)]
 fn exp2_fraction<L: Long>(x: L) -> L {
-    let [c1, c2, c3, c4, c5, c6, c7, c8, c9, c10] = EXPONENTIAL;
-    let x2 = x.fmul(x);
-    let x4 = x2.fmul(x2);
-    let upper = line(cubic([c6, c7, c8, c9], x, x2), d(c10), x4);
-    let s = line(cubic([c2, c3, c4, c5], x, x2), upper, x4);
-    line(line(d(1.0), d(c1), x), s, x2)
+    sum(&EXPONENTIAL, x).ffma(x, d(1.0))
 }
 /// 2ˣ for |x| below 1,000; a NaN stays one.
 #[inline(always)]
@@ -155,25 +276,17 @@ fn normalized<W: Word>(a: W) -> (W, W) {
     let from_root = a - w(0x3f35_04f4);
     (a - (from_root & w(0xff80_0000)), from_root.sar(w(23)))
 }
-/// Base-2 logarithm of f32 numbers above zero that are normal. Rounded to f32, it is what a Taylor sum of twice the length
-/// gives for every one of them.
+/// Base-2 logarithm of f32 numbers above zero that are normal. Rounded to f32, it is what a Taylor sum of artanh gives for
+/// every one of them.
 #[inline(always)]
 fn log2<W: Word>(a: W) -> W::Long {
-    let (m, e) = normalized(a);
-    // ln m = 2 artanh((m - 1)/(m + 1)); the difference is exact. The opposite of 1/(m + 1) is had in f32 to nineteen bits, by a
-    // step of Newton's, and of it the quotient, by one with its second term: divisions take several times as long.
-    let one = w(1f32.to_bits());
-    let n = m.fsub(one);
-    let y = polynomial(&RECIPROCAL, n);
-    let y = y.ffma(m.fadd(one).ffma(y, one), y).f2d();
-    let n = n.f2d();
-    let (s, rest) = (n.fmul(y), n.fadd(d(2.0)).ffma(y, d(1.0)));
-    let s = line(s, line(rest, rest, rest), s);
-    let [c0, c1, c2, c3, c4, c5, c6] = LOGARITHM.map(|c| -c);
-    let q = s.fmul(s);
-    let q2 = q.fmul(q);
-    let upper = line(line(d(c4), d(c5), q), d(c6), q2);
-    line(e.i2d(), line(cubic([c0, c1, c2, c3], q, q2), upper, q2.fmul(q2)), s)
+    let from_first = a - w(FIRST);
+    let m = a - (from_first & w(0xff80_0000));
+    let at = from_first.shr(w(18)) & w(31);
+    let [low, high] = &LOGARITHM;
+    let whole = from_first.sar(w(23)).i2d().fadd(at.lookup(low).join(at.lookup(high)));
+    let x = m.ffma(at.lookup(&RECIPROCAL), w((-1f32).to_bits())).f2d();
+    sum(&LOGARITHM_REST, x).ffma(x, whole)
 }
 /// The logarithm `r` of an f32 number, or what it is of an infinity, of what is not above zero, and of zero.
 #[inline(always)]
@@ -207,25 +320,28 @@ fn folded<W: Word>(r: W) -> W {
 /// sin 2πr for -¼ ≤ r ≤ ¼.
 #[inline(always)]
 fn sin_turns<L: Long>(r: L) -> L {
-    let [c0, c1, c2, c3, c4, c5, c6, c7] = SINE;
-    let q = r.fmul(r);
-    let q2 = q.fmul(q);
-    r.fmul(line(cubic([c0, c1, c2, c3], q, q2), cubic([c4, c5, c6, c7], q, q2), q2.fmul(q2)))
+    r.fmul(sum(&SINE, r.fmul(r)))
 }
 /// V_SIN_F32: the operand counts turns. Denormals go as the mode says.
 #[inline(always)]
 pub fn sin_f32<W: Word>(a: W, m: FloatMode) -> W {
     let a = single::input(a, m);
-    let r = sin_turns(folded(part(a)).f2d()).d2f();
-    // The sine of a zero is the zero.
-    single::unary(a, W::select(a.feq(w(0)), a, r), m)
+    // The integer is found as a number that has no bits for a fraction. Of a zero it is +0: less that, the zero is itself, which
+    // is its sine.
+    let large = w::<W>(12_582_912f32.to_bits());
+    let part = a.fsub(a.fadd(large).fsub(large));
+    let r = sin_turns(folded(part).f2d()).d2f();
+    // Where denormals are no operands, they are no results.
+    let r = if m.flush_in { r } else { single::output(r, m) };
+    // Larger ones are whole halves of turns.
+    W::rarely(!single::abs(a).lt_u(w(4_194_304f32.to_bits())), r, move || single::unary(a, a.fsub(a), m))
 }
 /// V_COS_F32.
 #[inline(always)]
-pub fn cos_f32<W: Word>(a: W, m: FloatMode) -> W {
-    let a = single::input(a, m);
+pub fn cos_f32<W: Word>(a: W) -> W {
+    // Denormals make no difference: 1 is their cosine, flushed or not, and none is a cosine.
     let r = d::<W::Long>(0.25).fsub(single::abs(part(a)).f2d());
-    single::unary(a, sin_turns(r).d2f(), m)
+    single::settle(sin_turns(r).d2f(), a, a, a)
 }
 
 /// V_RCP_F64.
@@ -234,12 +350,35 @@ pub fn rcp_f64<L: Long>(a: L, m: FloatMode) -> L {
     let a = double::input(a, m);
     double::unary(a, d::<L>(1.0).fdiv(a), m)
 }
-/// V_RSQ_F64.
+/// -1/√a of an f64 above zero, of which this is the upper half: less than 2⁻¹⁹ of it off, which all upper halves have shown.
+#[inline(always)]
+fn first_guess<L: Long>(h: L::Word) -> L {
+    // The fraction's upper bits as an f32 from ½ to 2, and of what that gives an f64's upper half; the lower one is no matter.
+    let m = (h.shl(w(3)) & w(0x00ff_ffff)) ^ w(0x3f00_0000);
+    let y = opposite_rsq(m, &ROOT_20);
+    let y = y.sar(w(3)) + (w::<L::Word>(0xe7f0_0000) - (h.shr(w(1)) & w(0x7ff0_0000)));
+    L::join(y, y)
+}
+/// V_RSQ_F64: the quotient of 1 and the root.
 #[inline(always)]
 pub fn rsq_f64<L: Long>(a: L, m: FloatMode) -> L {
-    let a = double::input(a, m);
-    double::unary(a, rsq(a), m)
+    // While the host finds the root, a guess of the quotient's opposite is made; then a step of Newton's with its second term.
+    let (h, s) = (a.hi(), a.fsqrt());
+    let y: L = first_guess(h);
+    let rest = s.ffma(y, d(1.0));
+    let y = y.ffma(rest.ffma(rest, rest), y);
+    // What is left is exact but for 2⁻¹⁰⁰, and the quotient is y and that times 1/s. Where a slope below that and one above it
+    // give the same number, it is the quotient, rounded.
+    let left = s.ffma(y, d(1.0)).fmul(y);
+    let (low, high) = (left.ffma(d(1.0 - SLACK), y), left.ffma(d(1.0 + SLACK), y));
+    let sure = (h - w(0x0010_0000)).lt_u(w(0x7fe0_0000)) & low.lo().eq(high.lo());
+    L::rarely(!sure, double::neg(low), move || {
+        let a = double::input(a, m);
+        double::unary(a, d::<L>(1.0).fdiv(a.fsqrt()), m)
+    })
 }
+/// More than the slopes' distance from 1/s, and little enough that both hardly ever give two numbers.
+const SLACK: f64 = 1.0 / 4_294_967_296.0;
 /// V_SQRT_F64.
 #[inline(always)]
 pub fn sqrt_f64<L: Long>(a: L, m: FloatMode) -> L {

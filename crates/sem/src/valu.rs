@@ -189,7 +189,7 @@ pub fn vop1<K: Apply>(op: Op, k: K, x: &Context) -> Option<K::Out> {
         Op::v_rsq_legacy_f32 => k.w_w(|a| x.f32(special::legacy_inf_f32(special::rsq_f32(a)))),
         Op::v_sqrt_f32 => k.w_w(|a| x.f32(special::sqrt_f32(a))),
         Op::v_sin_f32 => k.w_w(|a| x.f32(special::sin_f32(a, m.f32))),
-        Op::v_cos_f32 => k.w_w(|a| x.f32(special::cos_f32(a, m.f32))),
+        Op::v_cos_f32 => k.w_w(|a| x.f32(special::cos_f32(a))),
         Op::v_rcp_f64 => k.l_l(|a| x.f64(special::rcp_f64(a, m.f64))),
         Op::v_rcp_clamp_f64 => k.l_l(|a| x.f64(special::clamp_inf_f64(special::rcp_f64(a, m.f64)))),
         Op::v_rsq_f64 => k.l_l(|a| x.f64(special::rsq_f64(a, m.f64))),
