@@ -95,7 +95,6 @@ functions! {
     }
     compare { flt _CMP_LT_OQ; feq _CMP_EQ_OQ; funord _CMP_UNORD_Q; } _mm256_cmp_ps
     _mm256_castsi256_ps _mm256_castps_si256 _mm256_movemask_ps {
-        /// All ones in the lanes of a mask of eight.
         /// What a table has at these places; zero behind its end.
         pub fn lookup(a: __m256i, table: &'static [u32]) -> __m256i {
             let len = _mm256_set1_epi32(table.len() as i32);
@@ -105,6 +104,7 @@ functions! {
                 _mm256_mask_i32gather_epi32::<4>(_mm256_setzero_si256(), table.as_ptr().cast(), a, inside)
             }
         }
+        /// All ones in the lanes of a mask of eight.
         pub fn spread(mask: u16) -> __m256i {
             let bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
             _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(mask as i32), bit), bit)
