@@ -1,9 +1,10 @@
 //! What all queues of a system share: the GPUs, the memory that each of them sees, numbers, the journal.
 
 use crate::journal::{Journal, Record};
+use crate::signal::PIECE;
 use crate::waiters::WaitersHost;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use wavemill_device::Device;
 use wavemill_device::control::Host;
 use wavemill_device::mapping::Mapping;
@@ -28,6 +29,8 @@ pub struct Platform {
     ids: AtomicU64,
     journal: Option<Journal>,
     observers: Observers,
+    /// How much of the signals' memory GPUs know. A process has one such memory, whatever computers it has.
+    signals: Mutex<u64>,
 }
 
 impl Platform {
@@ -37,7 +40,8 @@ impl Platform {
         journal: Option<Journal>,
         observers: Observers,
     ) -> Platform {
-        Platform { gpus, reclaimer, host: Arc::new(WaitersHost), ids: AtomicU64::new(0), journal, observers }
+        let (host, ids, signals) = (Arc::new(WaitersHost), AtomicU64::new(0), Mutex::default());
+        Platform { gpus, reclaimer, host, ids, journal, observers, signals }
     }
 
     /// Lets all GPUs access memory.
@@ -62,9 +66,15 @@ impl Platform {
         self.reclaimer.retire(map);
     }
 
+    /// Signals lie in so many bytes from here on.
     pub(crate) fn show_signals(&self, start: u64, len: u64) {
-        // SAFETY: signals lie in an arena that is never unmapped. Ranges that cannot be registered are there already.
-        let _ = unsafe { self.announce(start, len, "signals") };
+        let mut known = self.signals.lock().unwrap_or_else(PoisonError::into_inner);
+        if len > *known {
+            let more = (len - *known).next_multiple_of(PIECE);
+            // SAFETY: signals lie in an arena that is never unmapped. Ranges that cannot be registered are there already.
+            let _ = unsafe { self.announce(start + *known, more, "signals") };
+            *known += more;
+        }
     }
 
     pub(crate) fn next_id(&self) -> u64 {

@@ -22,7 +22,7 @@ pub use wavemill_device::aql::SignalKind as Kind;
 /// As many signals as there can be at once.
 const MOST: u64 = 1 << 22;
 /// Waves see signals in pieces of this many bytes.
-const PIECE: u64 = 1 << 16;
+pub(crate) const PIECE: u64 = 1 << 16;
 
 /// Conditions that one can wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,8 +55,6 @@ struct Signals {
     /// What the host keeps of each, see [`own`]: waves and other processes can write all of `amd_signal_t`, and nothing
     /// but the value and the times is read back.
     own: Arena,
-    /// How much of the slots waves of each device see.
-    seen: Mutex<u64>,
     /// Files of signals that other processes share.
     files: Mutex<HashMap<Signal, File>>,
 }
@@ -89,7 +87,6 @@ fn signals() -> Option<&'static Signals> {
         let signals = Signals {
             slots: Arena::new(SIGNAL_SIZE, MOST, REST).ok()?,
             own: Arena::new(own::LEN, MOST, 0).ok()?,
-            seen: Mutex::default(),
             files: Mutex::default(),
         };
         // The first slot is the mailbox that all events share; what is in it does not matter.
@@ -101,9 +98,7 @@ fn signals() -> Option<&'static Signals> {
 
 /// The part of the signals' memory that waves must see: start and length, which only grows.
 pub(crate) fn extent() -> Option<(u64, u64)> {
-    let signals = signals()?;
-    let seen = signals.seen.lock().unwrap_or_else(PoisonError::into_inner);
-    Some((signals.slots.start(), *seen))
+    signals().map(Signals::extent)
 }
 
 /// Destroys every signal. For the end of the runtime.
@@ -125,7 +120,7 @@ pub fn look_again() {
 pub struct Signal(u64);
 
 impl Signal {
-    /// A new one of kind [`Kind::User`]. `announce` is called with every new piece of memory that signals lie in.
+    /// A new one of kind [`Kind::User`]. `announce` is called with the memory that signals lie in, which may have grown.
     pub fn new(value: i64, announce: impl Fn(u64, u64)) -> Option<Signal> {
         let signals = signals()?;
         let signal = Signal(signals.slots.take()?);
@@ -472,13 +467,13 @@ const SPIN: Duration = Duration::from_micros(10);
 const ACTIVE_SPIN: Duration = Duration::from_micros(50);
 
 impl Signals {
+    fn extent(&self) -> (u64, u64) {
+        (self.slots.start(), self.slots.used())
+    }
+
     fn show(&self, announce: impl Fn(u64, u64)) {
-        let used = self.slots.used();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        while used > *seen {
-            announce(self.slots.start() + *seen, PIECE);
-            *seen += PIECE;
-        }
+        let (start, len) = self.extent();
+        announce(start, len);
     }
 }
 
