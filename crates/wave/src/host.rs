@@ -273,20 +273,15 @@ mod tests {
         here.iter().map(|b| usize::from(*b)).sum()
     }
 
-    /// AddressSanitizer has nothing against those who come where frames were that were abandoned.
+    /// AddressSanitizer has nothing against those who come where frames were that were abandoned. What it compiles makes room
+    /// for itself; the standard library does not, and hands the host names in its own frame.
     #[test]
     fn the_place_of_abandoned_frames_is_used_again() {
-        let page = nowhere();
+        let (page, name) = (nowhere(), "x".repeat(300));
         // SAFETY: closures without anything to drop.
         let gone = unsafe { guarded(|| deep(50, &|| _ = page.read_volatile())) };
         assert!(gone.is_err());
-        let fill = || {
-            let mut large = [0u8; 40_000];
-            std::hint::black_box(&mut large);
-            large.iter_mut().for_each(|b| *b = 7);
-            std::hint::black_box(&large).len()
-        };
-        assert_eq!(fill(), 40_000);
+        deep(20, &|| assert!(std::fs::read_link(&name).is_err()));
     }
 
     #[test]
