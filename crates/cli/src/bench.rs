@@ -424,9 +424,13 @@ impl Loop {
         alone::prepare();
         let _present = alone::Present::perhaps_alone();
         let start = clock();
-        match self.engine.run(&mut wave, &self.group, &self.memory, u64::MAX) {
-            Event::End => Ok((wave.counters.total(), (clock() - start).max(1e-9))),
-            event => Err(format!("{event:?}")),
+        loop {
+            match self.engine.run(&mut wave, &self.group, &self.memory, u64::MAX) {
+                Event::End => return Ok((wave.counters.total(), (clock() - start).max(1e-9))),
+                // It is the only one, and has slept enough.
+                Event::Barrier | Event::Preempted => {}
+                event => return Err(format!("{event:?}")),
+            }
         }
     }
 }
