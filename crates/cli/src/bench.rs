@@ -383,6 +383,9 @@ struct Loop {
     buffers: Vec<u32>,
 }
 
+/// What memory begins at a multiple of: a page, as GPUs allocate it.
+const PAGE: u64 = 4096;
+
 impl Loop {
     /// A loop that counts s0 down around a body.
     fn new(target: Target, runner: Runner, body: &str) -> Result<Loop, String> {
@@ -396,22 +399,23 @@ impl Loop {
         let Some(code) = code.filter(|_| !output.failed()) else {
             return Err(String::from_utf8_lossy(&output.render_diagnostics()).into_owned());
         };
-        let (code, mut buffers) = (code.data.to_vec(), vec![0x3f80_0000u32; 2 * 1024]);
+        let (code, mut buffers) = (code.data.to_vec(), vec![0x3f80_0000u32; 3 * 1024]);
+        let first = (buffers.as_mut_ptr() as u64).next_multiple_of(PAGE);
         let memory = Memory::new();
         // SAFETY: both live as long as the memory does, and nobody else looks at them meanwhile.
         let added = unsafe {
-            let data = memory.add(buffers.as_mut_ptr() as u64, 8 * 1024, true);
+            let data = memory.add(first, 2 * PAGE, true);
             data.and(memory.add(code.as_ptr() as u64, code.len() as u64, false))
         };
         added.map_err(|e| format!("{e:?}"))?;
-        memory.set_exclusive(buffers.as_ptr() as u64, true);
+        memory.set_exclusive(first, true);
         let (engine, group) = (runner.make(target), GroupShared::new(4096));
         Ok(Loop { target, engine, memory, group, code, buffers })
     }
 
     /// The address of the two buffers of 4 KiB.
     fn buffer(&self) -> u64 {
-        self.buffers.as_ptr() as u64
+        (self.buffers.as_ptr() as u64).next_multiple_of(PAGE)
     }
 
     /// Runs so many rounds on a wave with registers of its own; returns wave instructions and seconds by a clock.

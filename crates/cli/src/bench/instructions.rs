@@ -1,15 +1,15 @@
 //! `wavemill bench --instructions`: what every instruction of the table costs that a loop of copies of it can run, so that
 //! no slow one hides.
 //!
-//! What is in the loop, [`sample`] knows. Instructions that need more than that (exports, a trap handler, a host …) are counted
-//! as left out. A few instructions are measured with DPP and SDWA as well ([`FORMS`]).
+//! What is in the loop, [`sample`] knows. Instructions that need more than that (GDS, a trap handler, a host …) are named as
+//! left out. A few instructions are measured with DPP and SDWA as well ([`FORMS`]).
 
 mod sample;
 
 use self::sample::{Sample, registers};
 use super::{Loop, Runner, cpu_time};
 use crate::json::{Json, Scalar};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use wavemill_device::EngineKind;
 use wavemill_isa::row::Row;
@@ -39,6 +39,9 @@ const FORMS: [(&str, &str); 12] = [
     ("v_mul_f16_sdwa", ", v16 dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE src0_sel:WORD_1 src1_sel:DWORD"),
 ];
 
+/// What was not measured, by the reason.
+type LeftOut = BTreeMap<String, BTreeSet<&'static str>>;
+
 /// What an instruction costs.
 struct Cost {
     row: &'static Row,
@@ -63,7 +66,7 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
     let rows = ROWS.iter().filter(|r| r.opcode_at(level).is_some());
     let is_wanted = |name: &str| filters.is_empty() || filters.iter().any(|f| name.contains(f.as_str()));
     let mut wanted: Vec<(&Row, Result<Sample, &'static str>)> =
-        rows.filter(|r| is_wanted(r.name)).map(|r| (r, Sample::new(r, level))).collect();
+        rows.filter(|r| is_wanted(r.name)).map(|r| (r, Sample::new(r, target))).collect();
     let forms = FORMS.iter().filter(|(name, _)| level.is_vi_plus() && is_wanted(name));
     wanted.extend(forms.filter_map(|(name, rest)| form(name, rest, level)));
     if wanted.is_empty() {
@@ -71,7 +74,7 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
         return ExitCode::from(2);
     }
     let mut costs = Vec::new();
-    let mut left_out: BTreeMap<String, u32> = BTreeMap::new();
+    let mut left_out = LeftOut::new();
     for &runner in runners {
         left_out.clear();
         let empty = Loop::new(target, runner, "").and_then(|all| Timed::new(all, seconds));
@@ -86,7 +89,7 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
             let sample = match sample {
                 Ok(sample) => sample,
                 Err(why) => {
-                    *left_out.entry((*why).into()).or_default() += 1;
+                    left_out.entry((*why).into()).or_default().insert(row.name);
                     continue;
                 }
             };
@@ -103,7 +106,7 @@ pub fn run(cpu: &str, filters: &[String], runners: &[Runner], seconds: f64, json
                 Ok((ns, ratio)) => costs.push(Cost { row, text, runner, ns, ratio }),
                 Err(e) => {
                     let first = e.lines().next().unwrap_or_default();
-                    *left_out.entry(format!("`{text}`: {first}")).or_default() += 1;
+                    left_out.entry(format!("`{text}`: {first}")).or_default().insert(row.name);
                 }
             }
         }
@@ -119,7 +122,7 @@ fn form(name: &str, rest: &str, level: Level) -> Option<(&'static Row, Result<Sa
     Some((row, Ok(Sample::with(name, row, rest)?)))
 }
 
-fn write_text(costs: &[Cost], left_out: &BTreeMap<String, u32>) -> ExitCode {
+fn write_text(costs: &[Cost], left_out: &LeftOut) -> ExitCode {
     let mut text = format!("{:>10} {:>8}  back end    instruction\n", "ns", "ratio");
     for c in costs {
         text.push_str(&format!("{:10.1} {:8.1}  {:11} {}\n", c.ns, c.ratio, c.runner.name(), c.text));
@@ -129,8 +132,9 @@ fn write_text(costs: &[Cost], left_out: &BTreeMap<String, u32>) -> ExitCode {
         "{} measured, {slow} of them above five times {YARDSTICK} in the interpreter\n",
         costs.len()
     ));
-    for (why, n) in left_out {
-        text.push_str(&format!("{n} left out: {why}\n"));
+    for (why, names) in left_out {
+        let all: Vec<_> = names.iter().copied().collect();
+        text.push_str(&format!("{} left out ({why}): {}\n", all.len(), all.join(", ")));
     }
     crate::print(text.as_bytes());
     ExitCode::SUCCESS
@@ -191,7 +195,7 @@ impl Yardstick {
         // GFX6 to GFX8 have the addition under other names, with a carry.
         let name = if level.is_gfx9() { YARDSTICK } else { "v_max_u32" };
         let row = ROWS.iter().find(|r| r.name == name && r.opcode_at(level).is_some());
-        let sample = row.ok_or("it is not in the table").and_then(|row| Sample::new(row, level));
+        let sample = row.ok_or("it is not in the table").and_then(|row| Sample::new(row, target));
         let timed = |body: &str| Loop::new(target, by, body).and_then(|all| Timed::new(all, seconds));
         let both = sample.map_err(str::to_owned).and_then(|s| Ok((timed(&s.body())?, timed("")?)));
         both.map(|(full, empty)| Yardstick { full, empty }).map_err(|e| format!("{name}: {e}"))

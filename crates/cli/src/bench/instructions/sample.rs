@@ -10,7 +10,7 @@ use wavemill_device::image::format::{Channels, ORDERS, TYPES};
 use wavemill_device::image::sampler::{self, Addressing, Sampler};
 use wavemill_device::image::{self, Description, Geometry, Image};
 use wavemill_isa::row::{Class, Enc, Kind, Operand, Role, Row, Ty, flag};
-use wavemill_isa::{Level, regs};
+use wavemill_isa::{Level, Target, regs};
 use wavemill_sem::soft::{F16, F32, Round, convert};
 use wavemill_wave::Wave;
 
@@ -23,8 +23,8 @@ pub(super) struct Sample {
 
 impl Sample {
     /// That of a row, or why there is none.
-    pub(super) fn new(row: &Row, level: Level) -> Result<Sample, &'static str> {
-        let copies = (0..COPIES).map(|copy| example(row, level, copy as u32)).collect::<Result<_, _>>()?;
+    pub(super) fn new(row: &Row, target: Target) -> Result<Sample, &'static str> {
+        let copies = (0..COPIES).map(|copy| example(row, target, copy as u32)).collect::<Result<_, _>>()?;
         let is = |words: &[&str]| words.iter().any(|w| row.name.starts_with(w));
         let beside = if is(&["v_cmpx"]) {
             ["", "s_mov_b64 exec, -1"]
@@ -42,13 +42,15 @@ impl Sample {
     }
 
     /// That of an instruction with DPP or SDWA: what follows the first operand, v21 where it is a second one.
+    /// On GFX8 sums write their carry.
     pub(super) fn with(name: &str, row: &Row, rest: &str) -> Option<Sample> {
         let first = match row.operand(Role::Src0)?.ty {
             Ty { kind: Kind::F, bits: 16, .. } => FIRST[2],
             Ty { kind: Kind::F, .. } => FIRST[0],
             _ => FIRST[3],
         };
-        let copy = |n: u32| format!("{name} v{}, v{}{rest}", 40 + 2 * n, first + n);
+        let carry = if row.operand(Role::Vcc).is_some() { "vcc, " } else { "" };
+        let copy = |n: u32| format!("{name} v{}, {carry}v{}{rest}", 40 + 2 * n, first + n);
         Some(Sample { copies: (0..COPIES as u32).map(copy).collect(), beside: ["", ""] })
     }
 
@@ -182,6 +184,9 @@ fn stride(row: &Row) -> u32 {
     if is(&["short", "_b16", "_u16", "_i16"]) {
         return 1;
     }
+    if is(&["_src2_"]) && is(&["64"]) {
+        return 3;
+    }
     if let Some(components) = components(row) {
         return 1 + components;
     }
@@ -193,13 +198,12 @@ fn stride(row: &Row) -> u32 {
 }
 
 /// One of the copies of a row's instruction on the registers of [`Loop`], or why there is none.
-fn example(row: &Row, level: Level, copy: u32) -> Result<String, &'static str> {
+fn example(row: &Row, target: Target, copy: u32) -> Result<String, &'static str> {
     let is = |words: &[&str]| words.iter().any(|w| row.name.contains(w));
     if is(&["s_endpgm", "s_trap", "s_sendmsg", "s_rfe", "fork", "s_cbranch_join"]) {
         return Err("ends the wave, or wants a host or a handler");
     }
     match row.enc {
-        Enc::Exp | Enc::Vintrp => return Err("exports and interpolation"),
         Enc::Ds if row.has(flag::GDS_ONLY) || is(&["ds_gws", "ds_ordered"]) => return Err("GDS"),
         Enc::Mimg => return image_example(row, copy),
         _ => {}
@@ -215,7 +219,7 @@ fn example(row: &Row, level: Level, copy: u32) -> Result<String, &'static str> {
     let mut used =
         Used { number: copy, copy: vector.then_some(copy), loaded: loads.then_some(copy), ..Used::default() };
     for (i, op) in row.operands.iter().enumerate() {
-        let operand = operand(row, op, level, &mut used)?;
+        let operand = operand(row, op, target, &mut used)?;
         text.push_str(if i == 0 { " " } else { ", " });
         text.push_str(&operand);
     }
@@ -223,7 +227,7 @@ fn example(row: &Row, level: Level, copy: u32) -> Result<String, &'static str> {
         Enc::Mubuf if row.has(flag::LDS_ONLY) => text.push_str(" lds"),
         Enc::Mubuf if row.operand(Role::Vaddr).is_some() => text.push_str(" offen"),
         Enc::Mtbuf => {
-            let (_, format) = FORMATS[components(row).unwrap_or(1) as usize - 1 & 3];
+            let (_, format) = FORMATS[(components(row).unwrap_or(1) as usize - 1) & 3];
             text.push_str(&format!(" offen format:{}", format | 4 << 4));
         }
         // Where the old value is returned, that is what is measured.
@@ -335,9 +339,9 @@ fn vector_of(ty: Ty, used: &mut Used) -> String {
     }
 }
 
-fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<String, &'static str> {
+fn operand(row: &Row, op: &Operand, target: Target, used: &mut Used) -> Result<String, &'static str> {
     let dwords = op.ty.dwords() as u32;
-    let compact = row.has(flag::D16) && matches!(row.enc, Enc::Mubuf | Enc::Mtbuf);
+    let compact = target.packs_d16() && row.has(flag::D16) && matches!(row.enc, Enc::Mubuf | Enc::Mtbuf);
     let settled = ["s_set_gpr_idx", "s_setvskip"].iter().any(|n| row.name.starts_with(n));
     Ok(match op.role {
         // What changes nothing.
@@ -349,7 +353,7 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
         Role::Label => label(used.number),
         Role::Vdst if op.class == Class::Agpr => range('a', 0, dwords),
         Role::Vdst if row.enc == Enc::Mfma => {
-            range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
+            range(if target.level() == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
         }
         // Four dwords each reach into the offsets, which only memory instructions need.
         Role::Vdst if dwords == 4 && row.enc.is_valu() => range('v', 40 + used.copy.unwrap_or(0) * 4, 4),
@@ -360,7 +364,7 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
         Role::Vdst => range('v', 40 + used.copy.filter(|_| dwords <= 2).unwrap_or(0) * 2, dwords),
         Role::Vdata => range('v', 40, if compact { dwords.div_ceil(2) } else { dwords }),
         Role::Src2 if row.enc == Enc::Mfma => {
-            range(if level == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
+            range(if target.level() == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
         }
         Role::Src0 | Role::Src1 | Role::Src2 if op.class == Class::Agpr => range('a', 0, dwords),
         // A lane's number; an exponent that does not leave the range.
@@ -393,6 +397,10 @@ fn operand(row: &Row, op: &Operand, level: Level, used: &mut Used) -> Result<Str
             range('s', FORMATS[(components - 1) & 3].0, 4)
         }
         Role::Soffset => "0".into(),
+        Role::Attr => "attr0.x".into(),
+        Role::Slot => "p10".into(),
+        Role::Tgt => "mrt0".into(),
+        Role::Vsrc0 | Role::Vsrc1 | Role::Vsrc2 | Role::Vsrc3 => vector(op.ty, used),
         _ => return Err("other operands"),
     })
 }
