@@ -15,7 +15,8 @@
 //! where that depends on the order of waves),
 //! `// unchecked: WHY` that it cannot run with checks.
 //!
-//! `cargo xtask acid --check` runs them with all checks: nothing may be found but what a program says itself.
+//! `cargo xtask acid --check` runs them with all checks: nothing may be found but what a program says itself. `cargo xtask acid
+//! --engine NAME` runs them on that engine; the plain one takes its time.
 
 use std::collections::BTreeSet;
 use std::collections::hash_map::DefaultHasher;
@@ -65,6 +66,8 @@ const PACKAGES: &[&str] = &[
 const LIMIT: Duration = Duration::from_secs(180);
 /// The same with checks, or six times as long as without.
 const CHECKED: Duration = Duration::from_secs(1800);
+/// How many times as long as on other engines programs may take on the plain one.
+const PLAIN: u32 = 30;
 /// The status of `exec --check` where something was found and all else was well.
 const FOUND: i32 = 5;
 
@@ -82,6 +85,8 @@ struct Item {
     within: Option<f64>,
     /// After so long it hangs.
     limit: Duration,
+    /// The engine it runs on, if that was chosen.
+    engine: Option<String>,
     /// The status that `exec` ends with.
     exit: i32,
     /// Ranks of MPI, each with GPUs of its own.
@@ -106,10 +111,46 @@ struct Passed {
 /// How an item went: what went wrong if it did not pass.
 type Outcome = Result<Passed, String>;
 
-/// Runs the items whose names contain the filter, with all checks or without.
-pub fn run(root: &Path, wavemill: &Path, filter: &str, check: bool) -> Result<(), String> {
+/// What `cargo xtask acid` is asked for.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// With all checks.
+    check: bool,
+    /// The engine; without, the one that runs by default.
+    engine: Option<&'a str>,
+    /// What names of items contain.
+    filter: &'a str,
+}
+
+impl<'a> Options<'a> {
+    /// Reads the command's arguments; none if they say something else.
+    pub fn of(args: &[&'a str]) -> Option<Options<'a>> {
+        let mut options = Options::default();
+        let mut args = args.iter();
+        while let Some(&arg) = args.next() {
+            match arg {
+                "--check" => options.check = true,
+                "--engine" => options.engine = Some(args.next()?),
+                _ if arg.starts_with('-') || !options.filter.is_empty() => return None,
+                _ => options.filter = arg,
+            }
+        }
+        Some(options)
+    }
+}
+
+/// Runs the items that are asked for.
+pub fn run(root: &Path, wavemill: &Path, options: &Options) -> Result<(), String> {
+    let filter = options.filter;
     let mut items: Vec<Item> = items(root)?.into_iter().filter(|i| i.name.contains(filter)).collect();
-    if check {
+    for item in &mut items {
+        item.engine = options.engine.map(str::to_owned);
+        if options.engine == Some("plain") {
+            item.within = None;
+            item.limit *= PLAIN;
+        }
+    }
+    if options.check {
         for item in items.extract_if(.., |i| i.unchecked.is_some()) {
             println!("left out: {}: {}", item.name, item.unchecked.unwrap_or_default());
         }
@@ -224,6 +265,7 @@ fn items(root: &Path) -> Result<Vec<Item>, String> {
             input: setting(&source, "input").map(|k| path.with_file_name(k)),
             within: seconds("within")?,
             limit: seconds("limit")?.map_or(LIMIT, Duration::from_secs_f64),
+            engine: None,
             exit: exit.transpose()?.unwrap_or(0),
             ranks: setting(&source, "ranks").and_then(|n| n.parse().ok()),
             recorded: setting(&source, "record").is_some(),
@@ -439,6 +481,10 @@ fn once(item: &Item, program: &Path, wavemill: &Path) -> Outcome {
         command.arg(kernels_of(program));
     }
     command.args(&item.input);
+    if let Some(engine) = &item.engine {
+        // Scripts start `exec` themselves.
+        command.env("WAVEMILL_ENGINE", engine);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = Instant::now();
     let mut child = command.spawn().map_err(|e| format!("{}: {e}", wavemill.display()))?;

@@ -76,10 +76,9 @@ fn run(args: &[String]) -> Result<(), String> {
             llvm::mcdiff(&release()?, seed.parse().map_err(|_| format!("`{seed}` is not a seed"))?, 20_000)
         }
         ["bench"] => llvm::bench(&release()?, &root().join("tests/kernels/fixtures")),
-        ["acid"] => acid::run(&root(), &release()?, "", false),
-        ["acid", "--check"] => acid::run(&root(), &release()?, "", true),
-        ["acid", "--check", filter] => acid::run(&root(), &release()?, filter, true),
-        ["acid", filter] => acid::run(&root(), &release()?, filter, false),
+        ["acid", ref rest @ ..] if let Some(options) = acid::Options::of(rest) => {
+            acid::run(&root(), &release()?, &options)
+        }
         ["cost"] => cost::run(&root(), &release()?),
         ["dist"] => dist::run(&root(), &release()?, true),
         ["dist", "--no-trial"] => dist::run(&root(), &release()?, false),
@@ -95,7 +94,7 @@ fn run(args: &[String]) -> Result<(), String> {
         ["sanitize", which] => sanitize::run(&root(), Some(which)),
         ["model", ref rest @ ..] => model(rest),
         _ => {
-            Err("usage: cargo xtask gen [--check] | evidence [--check] | tidy | mcdiff [SEED] | bench | acid [--check] [FILTER] | cost | \
+            Err("usage: cargo xtask gen [--check] | evidence [--check] | tidy | mcdiff [SEED] | bench | acid [--check] [--engine NAME] [FILTER] | cost | \
                  dist [--no-trial] | guide [--check] | sanitize [address | thread | miri] | \
                  model [SEED [RUNS [CPU [ROW]]]]"
                 .into())
