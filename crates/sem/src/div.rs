@@ -13,7 +13,7 @@ fn is_between<W: Word>(n: W, first: u32, end: u32) -> W::Mask {
 }
 
 macro_rules! helpers {
-    ($(#[$doc:meta])* $name:ident, $base:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $field:expr, $by:expr, $apart:expr, $tiny:expr, $below:expr) => {
+    ($(#[$doc:meta])* $name:ident, $base:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $by:expr, $apart:expr, $tiny:expr, $below:expr) => {
         $(#[$doc])*
         mod $name {
             use super::*;
@@ -26,11 +26,6 @@ macro_rules! helpers {
             /// What numbers are scaled by: two to this.
             pub const BY: i32 = $by;
 
-            /// The exponent field.
-            #[inline(always)]
-            pub fn exponent<V: $trait>(a: V) -> $int {
-                $field(a)
-            }
             /// Two to a power.
             #[inline(always)]
             pub fn power<V: $trait>(n: i32) -> V {
@@ -42,7 +37,7 @@ macro_rules! helpers {
             /// which overflows; scaling it down is what makes the quotient right.
             #[inline(always)]
             pub fn scale<V: $trait>(s0: V, d: V, n: V) -> (V, V::Mask) {
-                let (ed, en) = (exponent(d), exponent(n));
+                let (ed, en) = ($base::field(d), $base::field(n));
                 // Both far from the ends of the range, and not too far from each other: as nearly all are.
                 let least = 3 - F.bias();
                 let near = (en - ed - w(least as u32)).lt_u(w(($apart - least) as u32));
@@ -58,7 +53,7 @@ macro_rules! helpers {
             fn scale_any<V: $trait>(s0: V, d: V, n: V) -> (V, V::Mask) {
                 let tiny_quotient = $below(n, d);
                 let (ad, an, zero) = ($base::abs(d), $base::abs(n), V::splat(0));
-                let (ed, en) = (exponent(d), exponent(n));
+                let (ed, en) = ($base::field(d), $base::field(n));
                 let invalid = an.eq(zero) | ad.eq(zero);
                 let apart = w::<$int>($apart as u32 - 1).lt_i(en - ed);
                 let denormal = ed.eq(w(0));
@@ -83,7 +78,7 @@ macro_rules! helpers {
             #[inline(always)]
             pub fn fixup<V: $trait>(q: V, d: V, n: V, m: FloatMode) -> V {
                 let (q, d, n) = ($base::input(q, m), $base::input(d, m), $base::input(n, m));
-                let (eq, ed, en) = (exponent(q), exponent(d), exponent(n));
+                let (eq, ed, en) = ($base::field(q), $base::field(d), $base::field(n));
                 let low = (en - ed).lt_i(w((-F.bias() - F.fraction as i32) as u32));
                 let normal = is_between::<$int>(ed, 1, TOP) & is_between::<$int>(en, 1, TOP);
                 let rare = !normal | eq.eq(w(TOP)) | low;
@@ -114,7 +109,7 @@ macro_rules! helpers {
                     Round::Down => V::select(plus, zero, least),
                     _ => zero,
                 };
-                let low = (exponent(n) - exponent(d)).lt_i(w((-F.bias() - F.fraction as i32) as u32));
+                let low = ($base::field(n) - $base::field(d)).lt_i(w((-F.bias() - F.fraction as i32) as u32));
                 let r = V::select(low, sign | nothing, r);
                 let r = V::select(ad.eq(inf) | an.eq(zero), sign, r);
                 let r = V::select(ad.eq(zero) | an.eq(inf), sign | inf, r);
@@ -128,18 +123,18 @@ macro_rules! helpers {
             /// below. (The manual's 2³² and 2⁶⁴ cannot undo what V_DIV_SCALE did.)
             #[inline(always)]
             pub fn above_one<V: $trait>(c: V) -> V::Mask {
-                w::<$int>(TOP / 2).lt_u(exponent(c))
+                w::<$int>(TOP / 2).lt_u($base::field(c))
             }
         }
     };
 }
 helpers!(
     /// f32.
-    of_single, single, Word, u32, F32, V, |a: V| a.shr(w(23)) & w(0xff), 64, 96, 23, below_f32
+    of_single, single, Word, u32, F32, V, 64, 96, 23, below_f32
 );
 helpers!(
     /// f64.
-    of_double, double, Long, u64, F64, V::Word, |a: V| a.hi().shr(w(20)) & w(0x7ff), 128, 768, 53, below_f64
+    of_double, double, Long, u64, F64, V::Word, 128, 768, 53, below_f64
 );
 
 /// |n| < least · |d|, where least is the least normal number; not for an infinite d.
@@ -216,40 +211,56 @@ pub fn fixup_f64<L: Long>(q: L, d: L, n: L, m: FloatMode) -> L {
     of_double::fixup(q, d, n, m)
 }
 
-/// The first 1,216 bits of 2/π after the binary point, most significant first; then zeros, so that it is whole vectors.
+/// The first 1,216 bits of 2/π after the binary point, most significant first; then zeros, so that six bits say which.
 #[rustfmt::skip]
-static TWO_OVER_PI: [u32; 48] = [
+static TWO_OVER_PI: [u32; 64] = [
     0xa2f9_836e, 0x4e44_1529, 0xfc27_57d1, 0xf534_ddc0, 0xdb62_9599, 0x3c43_9041, 0xfe51_63ab, 0xdebb_c561,
     0xb724_6e3a, 0x424d_d2e0, 0x0649_2eea, 0x09d1_921c, 0xfe1d_eb1c, 0xb129_a73e, 0xe882_35f5, 0x2ebb_4484,
     0xe99c_7026, 0xb45f_7e41, 0x3991_d639, 0x8353_39f4, 0x9c84_5f8b, 0xbdf9_283b, 0x1ff8_97ff, 0xde05_980f,
     0xef2f_118b, 0x5a0a_6d1f, 0x6d36_7ecf, 0x27cb_09b7, 0x4f46_3f66, 0x9e5f_ea2d, 0x7527_bac7, 0xebe5_f17b,
     0x3d07_39f7, 0x8a52_92ea, 0x6bfb_5fb1, 0x1f8d_5d08, 0x5603_3046, 0xfc7b_6bab, 0, 0,
-    0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ];
 
 /// V_TRIG_PREOP_F64: a 53-bit segment of 2/π, aligned for the reduction of `a` (manual 12.11).
 #[inline(always)]
 pub fn trig_preop<L: Long>(a: L, segment: L::Word) -> L {
-    let e = of_double::exponent(a);
+    let e = double::field(a);
     let far = (e - w(1077)).max_i(w(0));
     let shift = (segment & w(31)) * w(53) + far;
     // Bits [shift, shift + 53) below the point: the top ones of three words of the table.
     let (at, within) = (shift.shr(w(5)), shift & w(31));
-    let (first, second) = (at.lookup(&TWO_OVER_PI), (at + w(1)).lookup(&TWO_OVER_PI));
-    let third = (at + w(2)).lookup(&TWO_OVER_PI).shr(w(1)).shr(w::<L::Word>(31) - within);
-    let bits = (L::join(second, first).shl(within) | third.zext()).shr(w(11));
+    let (first, second, third) = (two_over_pi(at), two_over_pi(at + w(1)), two_over_pi(at + w(2)));
+    let (upper, lower) = (shifted(first, second, within), shifted(second, third, within).shr(w(11)));
+    let scale = L::Word::select(e.lt_u(w(1968)), w(0), w(128)) - shift;
+    // What is below the lowest denormal is cut off, so that all that follows is exact.
+    let lost = w::<L::Word>(-1021i32 as u32) - scale;
+    let (upper, lower) = (without(upper, lost - w(21)), without(lower, lost));
     // Near the table's end the hardware gives zero (LLVM's constant folding).
-    let is_there = shift.lt_u(w(1120));
-    let by = L::Word::select(e.lt_u(w(1968)), w(-53i32 as u32), w(128 - 53)) - shift;
-    let by = L::Word::select(is_there, by, w(0));
-    // What is below the lowest denormal is cut off; then two multiplications are exact, and so is the sum.
-    let lost = (w::<L::Word>(-1074i32 as u32) - by).max_i(w(0)).min_i(w(63));
-    let bits = bits.shr(lost).shl(lost);
-    let number = bits.hi().u2d().fmul(d(4_294_967_296.0)).fadd(bits.lo().u2d());
-    let near = number.fmul(d(f64::from_bits((1023 - 600) << 52)));
-    let r = near.fmul((by + w(600 + 1023)).zext().shl(w(52)));
-    let r = L::select(is_there, r, L::splat(0));
-    L::select(double::is_nan(a), double::quiet(a), r)
+    let is_there = shift.lt_u(w(1120)) & w::<L::Word>(-1074i32 as u32).lt_i(scale);
+    // As a fraction, less by a power that the one it is scaled by has more, which is no denormal then.
+    let [upper_power, lower_power] = [32, 53].map(|n| f64::from_bits((1023 - n - NEARER) << 52));
+    let fraction = upper.u2d().ffma(d(upper_power), lower.u2d().fmul(d(lower_power)));
+    let factor = L::Word::select(is_there, (scale + w(NEARER as u32 + 1023)).shl(w(20)), w(0));
+    let r = fraction.fmul(L::join(w(0), factor));
+    L::rarely(a.funord(a), r, move || L::select(double::is_nan(a), double::quiet(a), r))
+}
+/// Scaled by at least 2⁻¹⁰⁷³, numbers are scaled by this power of two first.
+const NEARER: u64 = 60;
+/// A dword of the table.
+#[inline(always)]
+fn two_over_pi<W: Word>(at: W) -> W {
+    (at & w(63)).lookup(&TWO_OVER_PI)
+}
+/// The upper half of two words moved left by less than a word.
+#[inline(always)]
+fn shifted<W: Word>(upper: W, lower: W, by: W) -> W {
+    upper.shl(by) | lower.shr(w(1)).shr(w::<W>(31) - by)
+}
+/// Without the lowest bits: at least none, at most 31.
+#[inline(always)]
+fn without<W: Word>(bits: W, lost: W) -> W {
+    bits & w::<W>(!0).shl(lost.max_i(w(0)).min_i(w(31)))
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ impl Predicate {
 }
 
 macro_rules! float {
-    ($(#[$doc:meta])* $name:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $raise:expr, $lower:expr, $field:expr, $raised:expr) => {
+    ($(#[$doc:meta])* $name:ident, $trait:ident, $bits:ty, $format:expr, $int:ty, $raise:expr, $lower:expr,
+     |$f:ident| $field:expr, |$r:ident, $n:ident| $raised:expr) => {
         $(#[$doc])*
         pub mod $name {
             use super::*;
@@ -294,8 +295,13 @@ macro_rules! float {
             }
             /// The exponent's field.
             #[inline(always)]
-            fn field<V: $trait>(a: V) -> Int<V> {
-                $field(a)
+            pub(crate) fn field<V: $trait>($f: V) -> Int<V> {
+                $field
+            }
+            /// A number with a larger field, if it has one then.
+            #[inline(always)]
+            fn raised<V: $trait>($r: V, $n: Int<V>) -> V {
+                $raised
             }
             /// Whether an exponent's field is that of numbers that are neither zero nor denormal nor infinite.
             #[inline(always)]
@@ -337,7 +343,7 @@ macro_rules! float {
                 let e = field(a);
                 // From a normal number to another it is one sum.
                 let quick = is_normal::<V>(e) & is_normal::<V>(e + n);
-                V::rarely(!quick, $raised(a, n), move || output(scale(a, n, m.round), m))
+                V::rarely(!quick, raised(a, n), move || output(scale(a, n, m.round), m))
             }
             /// V_FREXP_EXP: the exponent that brings the number into ½..1; 0 for zero, infinity and NaN.
             #[inline(always)]
@@ -381,12 +387,12 @@ macro_rules! float {
 float!(
     /// Single precision.
     single, Word, u32, soft::F32, V, std::convert::identity, std::convert::identity,
-    |a: V| a.shr(w(23)) & w(0xff), |a: V, n: V| a + n.shl(w(23))
+    |a| a.shr(w(23)) & w(0xff), |a, n| a + n.shl(w(23))
 );
 float!(
     /// Double precision.
     double, Long, u64, soft::F64, <V as Long>::Word, Word::zext, Long::lo,
-    |a: V| a.hi().shr(w(20)) & w(0x7ff), |a: V, n: V::Word| V::join(a.lo(), a.hi() + n.shl(w(20)))
+    |a| a.hi().shr(w(20)) & w(0x7ff), |a, n| V::join(a.lo(), a.hi() + n.shl(w(20)))
 );
 
 /// f32 helpers without a double-precision twin.

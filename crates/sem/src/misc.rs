@@ -87,12 +87,18 @@ fn signs<W: Word>(x: W) -> W {
 #[inline(always)]
 pub fn perm<W: Word>(a: W, b: W, selectors: W) -> W {
     let plain = a.permute_bytes(b, selectors);
-    // Selectors 8 to 15 pick from the signs of odd bytes, a zero and ones.
-    let special =
-        w::<W>(0xffff_ff00).permute_bytes(signs(a).permute_bytes(signs(b), w(0x0705_0301)), selectors);
-    let eight = spread(selectors.shr(w(3)) & w(0x0101_0101));
-    let beyond = ((selectors.shr(w(4)) & w(0x0f0f_0f0f)) + w(0x0f0f_0f0f)).shr(w(4)) & w(0x0101_0101);
-    (plain & !eight) | (special & eight) | spread(beyond)
+    // Compilers write selectors below 8, and 12 to 15.
+    let eight = selectors.shr(w(3)) & w(0x0101_0101);
+    let ones = (selectors | selectors.shr(w(1))) & eight;
+    let usual = (plain & !spread(eight)) | spread(ones);
+    let odd = selectors & (w::<W>(0xf8f8_f8f8) ^ (selectors.shl(w(1)) & w(0x0808_0808)));
+    W::rarely(!odd.eq(w(0)), usual, move || {
+        // Selectors 8 to 15 pick from the signs of odd bytes, a zero and ones.
+        let signs = signs(a).permute_bytes(signs(b), w(0x0705_0301));
+        let special = w::<W>(0xffff_ff00).permute_bytes(signs, selectors);
+        let beyond = ((selectors.shr(w(4)) & w(0x0f0f_0f0f)) + w(0x0f0f_0f0f)).shr(w(4)) & w(0x0101_0101);
+        (plain & !spread(eight)) | (special & spread(eight)) | spread(beyond)
+    })
 }
 /// Fields of `n` bits, of which the mask has every other one, change places with their neighbours.
 #[inline(always)]

@@ -409,7 +409,7 @@ pub static BASES: [(Basis, &str); 1381] = [
     (Reading, "an algorithm of ours within the bound; gfx1201's bits are published, GFX9's are not"),
     (Reading, "correctly rounded; the hardware promises 2^29 ULP"),
     (Manual, ""),
-    (Reading, "correctly rounded; the hardware promises 2^29 ULP"),
+    (Reading, "less than one ULP off; the hardware promises 2^29"),
     (Reading, "an algorithm of ours within the bound; gfx1201's bits are published, GFX9's are not"),
     (Manual, ""),
     (Reading, "correctly rounded; the hardware promises 2^29 ULP"),

@@ -47,6 +47,15 @@ fn same(name: &str, src: [u64; 3], mode: Mode, want: u64) {
     assert_eq!(got, Some(want), "{name} {src:x?} {mode:?}: {got:x?}, not {want:x}");
 }
 
+/// As [`same`], of a function that is less than one unit in the last place off (a test of `sem` says so), where that is a normal
+/// number: `want` was rounded twice, and may be one and a half off.
+#[track_caller]
+fn near(name: &str, a: u64, mode: Mode, want: u64) {
+    let got = on_lanes(row(name), [a, 0, 0], false, mode, false).0;
+    let is_near = f64::from_bits(want).is_normal() && got.is_some_and(|got| got.abs_diff(want) <= 2);
+    assert!(got == Some(want) || is_near, "{name} {a:x?} {mode:?}: {got:x?}, not {want:x}");
+}
+
 /// Many f32: all exponents, and values that are often special.
 fn singles(count: u64) -> impl Iterator<Item = u32> {
     let mut random = Random(0xabcd_ef01);
@@ -124,10 +133,10 @@ fn functions_of_doubles() {
             let a = float(&mut random, F64);
             let clamp = special::clamp_inf_f64;
             same("v_rcp_f64", [a, 0, 0], mode, special::rcp_f64(a, mode.f64));
-            same("v_rsq_f64", [a, 0, 0], mode, special::rsq_f64(a, mode.f64));
+            near("v_rsq_f64", a, mode, special::rsq_f64(a, mode.f64));
             same("v_sqrt_f64", [a, 0, 0], mode, special::sqrt_f64(a, mode.f64));
             same("v_rcp_clamp_f64", [a, 0, 0], mode, clamp(special::rcp_f64(a, mode.f64)));
-            same("v_rsq_clamp_f64", [a, 0, 0], mode, clamp(special::rsq_f64(a, mode.f64)));
+            near("v_rsq_clamp_f64", a, mode, clamp(special::rsq_f64(a, mode.f64)));
             let segment = random.next() & 0x3f;
             let want = div::trig_preop(a, segment as u32);
             let want = if mode.f64.flush_out { F64.flush(want) } else { want };

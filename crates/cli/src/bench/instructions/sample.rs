@@ -84,6 +84,8 @@ impl Sample {
 const STRIDES: [u32; 6] = [1, 2, 4, 8, 12, 16];
 /// The first register with offsets, in the order of [`STRIDES`].
 const OFFSETS: u32 = 80;
+/// The register with V_PERM_B32's selectors.
+const SELECTORS: u32 = 119;
 /// The first pair of registers with addresses.
 const ADDRESSES: u32 = 86;
 /// The first of the registers with coordinates of an image's texels, and zeros behind: integers, and numbers from 0 to 1.
@@ -138,7 +140,9 @@ pub(super) fn registers(wave: &mut Wave, buffer: u64) {
                 100 => lane % 16,
                 101 => lane / 16,
                 104 | 105 => (lane as f32 / 64.0).to_bits(),
-                98 | 102 | 103 | 106..120 => 0,
+                98 | 102 | 103 | 106..119 => 0,
+                // Bytes as compilers choose them.
+                SELECTORS => [0x0c07_0501, 0x0302_0100, 0x0504_0706, 0x0c0c_0602][lane as usize % 4],
                 _ => lane * 77 + r,
             };
         }
@@ -367,8 +371,9 @@ fn operand(row: &Row, op: &Operand, target: Target, used: &mut Used) -> Result<S
             range(if target.level() == Level::Gfx90a { 'v' } else { 'a' }, 48, dwords)
         }
         Role::Src0 | Role::Src1 | Role::Src2 if op.class == Class::Agpr => range('a', 0, dwords),
-        // A lane's number; an exponent that does not leave the range.
-        Role::Src1 if row.name.contains("lane_b32") || row.name.contains("ldexp") => "3".into(),
+        // A lane's number; an exponent that does not leave the range; a segment that is no denormal.
+        Role::Src1 if ["lane_b32", "ldexp", "trig_preop"].iter().any(|n| row.name.contains(n)) => "2".into(),
+        Role::Src2 if row.name == "v_perm_b32" => format!("v{SELECTORS}"),
         Role::Src0 | Role::Src1 | Role::Src2 | Role::Data0 | Role::Data1 => match op.class {
             Class::Scalar | Class::Ssrc | Class::Reg => range('s', 20, dwords),
             _ if row.name.starts_with("v_writelane") => "s20".into(),
