@@ -316,7 +316,8 @@ impl Job {
 
     fn local(&self) -> Local {
         let mut prototype = self.plan.prototype(&self.target);
-        prototype.forgets = self.unattended();
+        // A trap handler may look at them at any time.
+        prototype.forgets = self.unattended() && prototype.trap_handler() == 0;
         prototype.observer.clone_from(&self.wave_observer);
         let (counters, waves) = (Counters::default(), 0);
         Local { prototype, spare: None, counters, waves, before: Vec::new(), events: Vec::new(), turns: 0 }

@@ -9,6 +9,7 @@ mod part;
 use crate::allocate::{self, Exits, TooMany, first_lanes, fixed, next_lanes};
 use crate::gpr;
 use crate::host::Host;
+use crate::live::Needs;
 use crate::lower::{Version, lower};
 use crate::scalar::{self, Scalar, scalar};
 use crate::strip::{Setting, Strip, strip, suits};
@@ -16,7 +17,7 @@ use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
 use memory::{Around, WINDOWS, Window};
 pub use part::{Part, compile_part};
 use std::mem::offset_of;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use wavemill_isa::encoding::bits;
 use wavemill_isa::regs;
 use wavemill_sem::control::{Condition, Control, target};
@@ -61,6 +62,8 @@ pub struct Source {
     pub pc: u64,
     /// MODE.
     pub mode: u32,
+    /// What is needed behind each instruction; nothing if that is all.
+    pub needs: OnceLock<Box<[Needs]>>,
 }
 
 /// What code returns: the wave goes on at its PC.
@@ -351,9 +354,7 @@ impl<'a> Compiler<'a> {
         while at < end {
             let insts = &self.block.insts[at..end];
             let Some(mut strip) = strip(insts, setting, self.lanes == Lanes::All) else { return 0 };
-            if self.is_last(at + strip.len) {
-                strip.forget();
-            }
+            self.forget(&mut strip, at);
             let sunk: Vec<Inst> = strip.scalars.iter().map(|&i| insts[i]).collect();
             let run = if sunk.is_empty() { None } else { scalar(&sunk).filter(|run| run.len == sunk.len()) };
             if run.is_none() && !sunk.is_empty() {
@@ -403,14 +404,20 @@ impl<'a> Compiler<'a> {
         strip.masks.iter().map(|m| m.0).filter(wanted).collect()
     }
 
-    /// Whether nothing looks at registers from an instruction on: the wave ends.
-    fn is_last(&self, at: usize) -> bool {
-        let insts = &self.block.insts;
-        self.block.layout.forgets()
-            && self.stops(insts.len() - 1) == Some(ENDED)
-            && insts[at.min(insts.len() - 1)..insts.len() - 1]
-                .iter()
-                .all(|i| matches!(i.run, Run::Nop | Run::Wait))
+    /// Leaves out what a strip would write and nobody reads.
+    fn forget(&self, strip: &mut Strip, at: usize) {
+        let Some(needs) = self.source.needs.get().and_then(|needs| needs.get(at + strip.len - 1)) else {
+            return;
+        };
+        let same_exec = strip.masks.iter().all(|&(code, _)| code != regs::EXEC as u8);
+        strip.vgprs.retain(|&(n, _)| needs.vector(n, same_exec));
+        // Scalar instructions behind it may read what they write themselves then.
+        let scalars: Vec<&Inst> = strip.scalars.iter().map(|&i| &self.block.insts[at + i]).collect();
+        let read = |code: u8| {
+            let named = |s: &Src| matches!(*s, Src::Sgpr(c) if c.abs_diff(code) < 2);
+            scalars.iter().any(|inst| inst.src.iter().any(named))
+        };
+        strip.masks.retain(|&(code, _)| needs.mask(code) || read(code));
     }
 
     /// An instruction in the interpreter.

@@ -4,6 +4,7 @@ use crate::arena::{Arena, Segment, forked};
 use crate::block::memory::Window;
 use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Part, Source};
 use crate::host::Host;
+use crate::live::{self, Flow};
 use crate::strip::Setting;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -62,6 +63,7 @@ impl Key {
 /// A block, and its code once it has been compiled, if it can be.
 struct Compiled {
     source: Box<Source>,
+    flow: OnceLock<Flow>,
     code: OnceLock<Option<Code>>,
     /// How often the interpreter has run it.
     runs: AtomicU32,
@@ -240,9 +242,10 @@ impl Jit {
     /// Decodes a block.
     fn decode(&self, memory: &Memory, pc: u64, key: Key) -> Compiled {
         let block = program::decode_block(&self.decoder, memory, pc, key.layout);
-        let source = Box::new(Source { block, pc, mode: key.mode });
+        let source = Box::new(Source { block, pc, mode: key.mode, needs: OnceLock::new() });
         let compiled = Compiled {
             source,
+            flow: OnceLock::new(),
             code: OnceLock::new(),
             runs: AtomicU32::new(0),
             all_active: AtomicBool::new(true),
@@ -267,14 +270,38 @@ impl Jit {
         if !known.is_null() {
             return Ok(known);
         }
-        let compiled = self.cache.block(page, pc, || {
+        let compiled = self.block(page, memory, pc, key);
+        let wave = turn.exec().wave();
+        let code = self.compiled(compiled, wave, page, (memory, key));
+        code.map(|code| code.segment.address()).ok_or(&compiled.source.block)
+    }
+
+    /// The block at an address of a page.
+    fn block<'p>(&self, page: &'p Page<Compiled, Codes>, memory: &Memory, pc: u64, key: Key) -> &'p Compiled {
+        self.cache.block(page, pc, || {
             let made = self.decode(memory, pc, key);
             let bytes = made.source.block.bytes();
             (made, bytes)
-        });
-        let wave = turn.exec().wave();
-        let code = self.compiled(compiled, wave, page);
-        code.map(|code| code.segment.address()).ok_or(&compiled.source.block)
+        })
+    }
+
+    /// What a block's instructions do to registers.
+    fn flow<'c>(&self, compiled: &'c Compiled) -> &'c Flow {
+        let Source { block, pc, .. } = &*compiled.source;
+        let vgprs = block.layout.allocation().vgprs;
+        compiled.flow.get_or_init(|| Flow::of(&block.insts, *pc, block.len, self.decoder.target(), vgprs))
+    }
+
+    /// Finds what somebody reads behind a block's instructions, if nobody reads all.
+    fn find_needs(&self, compiled: &Compiled, page: &Page<Compiled, Codes>, (memory, key): (&Memory, Key)) {
+        let base = compiled.source.pc & !(PAGE - 1);
+        if key.layout.forgets() {
+            let needs = live::needs(self.flow(compiled), |pc| {
+                let here = pc & !(PAGE - 1) == base && pc.is_multiple_of(4);
+                here.then(|| self.flow(self.block(page, memory, pc, key)))
+            });
+            let _ = compiled.source.needs.set(needs);
+        }
     }
 
     /// A block's code; none if the interpreter is to run it.
@@ -283,6 +310,7 @@ impl Jit {
         compiled: &'c Compiled,
         wave: &Wave,
         page: &Page<Compiled, Codes>,
+        from: (&Memory, Key),
     ) -> Option<&'c Code> {
         if let Some(code) = compiled.code.get() {
             return code.as_ref();
@@ -291,7 +319,7 @@ impl Jit {
         if compiled.runs.fetch_add(1, Ordering::Relaxed) < self.runs {
             return None;
         }
-        let code = self.compile(compiled, wave, page);
+        let code = self.compile(compiled, wave, page, from);
         // Blocks that will soon have run as often: the host has to fetch the compiler from memory for each that comes later. Those
         // with buffers wait until it can be seen what kind of buffers they are.
         let soon = |other: &&Compiled| {
@@ -303,7 +331,7 @@ impl Jit {
                 && !has_buffers(other)
         };
         for other in page.made().filter(soon) {
-            self.compile(other, wave, page);
+            self.compile(other, wave, page, from);
         }
         code
     }
@@ -314,10 +342,12 @@ impl Jit {
         compiled: &'c Compiled,
         wave: &Wave,
         page: &Page<Compiled, Codes>,
+        from: (&Memory, Key),
     ) -> Option<&'c Code> {
         let compile = || {
             let began = cpu_time();
             let source = &compiled.source;
+            self.find_needs(compiled, page, from);
             let setting =
                 Setting::of(wave, source.mode, &source.block.insts, self.host.lanes(), self.host.crosses());
             let setting = Setting { all_active: compiled.all_active.load(Ordering::Relaxed), ..setting };

@@ -4,7 +4,8 @@
 //! that every engine uses, with registers as values. [`lower`] makes AVX-512 or AVX2 instructions of them ([`host`]), [`allocate`] gives values
 //! registers, [`x86`] writes bytes. A strip runs whole for sixteen or eight lanes, then for the next: its registers stay in
 //! the host's. Runs of scalar instructions are recorded likewise ([`scalar`](mod@scalar)) and become instructions on general
-//! registers ([`gpr`]). [`block`] strings both together, with branches, and calls of the interpreter for everything else.
+//! registers ([`gpr`]). [`block`] strings both together, with branches, and calls of the interpreter for everything else; what
+//! nobody reads any more ([`live`]) is not written.
 //!
 //! `strip` and `scalar` know nothing of the host.
 
@@ -22,6 +23,8 @@ mod gpr;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod host;
 mod input;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod live;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod lower;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]

@@ -55,14 +55,6 @@ pub struct Strip {
     pub len: usize,
 }
 
-impl Strip {
-    /// Nobody reads its registers.
-    pub fn forget(&mut self) {
-        self.vgprs.clear();
-        self.masks.clear();
-    }
-}
-
 /// Registers and masks of which lanes can read other vectors.
 pub const MOST_MOVES: usize = 24;
 /// Ways in which they can.

@@ -382,7 +382,7 @@ fn compiled(text: &str) -> Vec<u8> {
     let wave = Wave::new(&target(), Shape { vgprs: 16, agprs: 0 });
     let block = decode_block(&Decoder::new(target()), &memory, pc, Layout::of(&wave));
     let setting = Setting::of(&wave, wave.mode, &block.insts, Host::Avx2.lanes(), Host::Avx2.crosses());
-    let source = Source { block, pc, mode: wave.mode };
+    let source = Source { block, pc, mode: wave.mode, needs: Default::default() };
     let mut all = Vec::new();
     for all_active in [true, false] {
         all.extend(block::write(&source, &Setting { all_active, ..setting }, Host::Avx2).0.code);

@@ -141,7 +141,8 @@ fn a_wave_that_starts_again_is_like_a_new_one() {
             let code = assemble(&format!(
                 "s_mov_b64 exec, 0x70f0\n v_mov_b32 v5, 7\n v_mov_b32 v70, v0\n v_cmp_lt_u32 vcc, v70, v5\n \
                  s_mov_b32 s9, 3\n s_cmp_eq_u32 s9, s9\n {more}\n s_cbranch_scc0 1f\n v_mov_b32 v6, 1\n \
-                 s_branch 1f\n 1: s_endpgm\n"
+                 s_branch 1f\n 1: v_readlane_b32 s8, v70, s9\n v_readlane_b32 s8, v5, s9\n \
+                 v_readlane_b32 s8, v6, s9\n s_endpgm\n"
             ));
             let memory = Memory::new();
             // SAFETY: the code lives as long as the memory.
@@ -366,5 +367,32 @@ fn a_forked_child_runs_in_the_interpreter() {
         // SAFETY: the child is ours.
         let ended = unsafe { libc::waitpid(child, &mut status, 0) };
         assert_eq!((ended, status), (child, 0));
+    }
+}
+
+/// A register that is written again has what it had in the lanes that are off by then.
+#[test]
+fn what_is_overwritten_in_some_lanes_stays_in_others() {
+    let code = assemble(
+        "v_mov_b32 v5, 7\n v_cmpx_gt_u32 vcc, 32, v0\n s_branch 1f\n 1: v_mov_b32 v5, 9\n s_mov_b64 exec, -1\n \
+         v_lshlrev_b32 v1, 2, v0\n global_store_dword v1, v5, s[2:3]\n s_endpgm\n",
+    );
+    for jit in Jit::all(target()) {
+        let mut buffer = [0u32; 64];
+        let memory = Memory::new();
+        // SAFETY: both live as long as the memory, and are looked at only when nothing runs.
+        unsafe {
+            memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own");
+            memory.add(buffer.as_mut_ptr() as u64, 256, true).expect("a range of its own");
+        }
+        let mut wave = Wave::new(&target(), Shape { vgprs: 8, agprs: 0 });
+        wave.pc = code.as_ptr() as u64;
+        wave.forgets = true;
+        wave.set_sgpr64(2, buffer.as_mut_ptr() as u64);
+        wave.vgpr_mut(0).into_iter().for_each(|v| *v = std::array::from_fn(|lane| lane as u32));
+        assert_eq!(jit.run(&mut wave, &GroupShared::new(0), &memory, u64::MAX), Event::End);
+        jit.invalidate(code.as_ptr() as u64, code.len() as u64);
+        drop(memory);
+        assert_eq!(buffer, std::array::from_fn(|lane| if lane < 32 { 9 } else { 7 }), "{}", jit.simd().name());
     }
 }

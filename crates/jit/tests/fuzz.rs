@@ -55,9 +55,9 @@ fn run_with(
     if random.one_in(8) {
         unusual(&mut random, &mut wave, (at, code.len() / 4), near);
     }
-    prepare(&mut random, &mut wave, address);
     // The loop's counter.
     wave.set_sgpr(COUNTER, 3);
+    prepare(&mut random, &mut wave, address);
     let mut group = GroupShared::new(512);
     group.scratch_base = near;
     let event = engine.run(&mut wave, &group, &memory, 2000);
@@ -571,4 +571,137 @@ fn lanes_that_read_others_leave_the_same() {
             break;
         }
     }
+}
+
+/// Rows of the buffer that [`paths`] stores registers to at the end.
+const ROWS_LEFT: u64 = 12;
+
+/// Blocks that lead to each other, and overwrite what others read or do not, in all lanes or some.
+fn paths(random: &mut Random, gfx9: bool) -> String {
+    let blocks = 2 + random.next() % 5;
+    let mut text = String::new();
+    for block in 0..blocks {
+        // However they lead to each other, it ends.
+        text += &format!("b{block}: s_sub_u32 s90, s90, 1\n s_cmp_eq_u32 s90, 0\n s_cbranch_scc1 over\n");
+        for _ in 0..random.next() % 7 {
+            let mut pick = |all: &[&'static str]| all[random.next() as usize % all.len()];
+            const ALL: [&str; 8] = ["v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11"];
+            let [d, a, b] = [0; 3].map(|_| pick(&ALL));
+            let mask = pick(&["vcc", "s[10:11]", "s[12:13]"]);
+            let swap = if gfx9 { format!("v_swap_b32 {d}, {a}") } else { format!("v_not_b32 {d}, {a}") };
+            let line = match random.next() % 28 {
+                24..28 => format!("v_cmpx_ne_u32 {mask}, {a}, {b}"),
+                0..6 => format!("v_xor_b32 {d}, {a}, {b}"),
+                6 => format!("v_mov_b32 {d}, {}", random.next() % 60),
+                7 => format!("v_alignbit_b32 {d}, {a}, {b}, 7"),
+                8 => format!("v_cmp_lt_u32 {mask}, {a}, {b}"),
+                9 => format!("v_cndmask_b32 {d}, {a}, {b}, {mask}"),
+                10 => format!("v_cmpx_gt_u32 {mask}, {a}, {b}"),
+                11 => format!("s_and_b64 exec, exec, {mask}"),
+                12 => format!("s_mov_b64 exec, {}", ["-1", "s[14:15]", "vcc"][random.next() as usize % 3]),
+                13 => format!("s_or_saveexec_b64 {mask}, s[14:15]"),
+                14 => format!("s_xor_b64 s[12:13], {mask}, exec"),
+                15 => format!("v_readlane_b32 s14, {a}, {}", random.next() % 64),
+                16 => format!("v_writelane_b32 {d}, s11, {}", random.next() % 64),
+                17 => format!("v_mov_b32_dpp {d}, {a} row_shr:1 row_mask:0x5"),
+                18 => format!("v_mov_b32_sdwa {d}, {a} dst_sel:WORD_1 dst_unused:UNUSED_PRESERVE"),
+                19 => format!("ds_read_b32 {d}, v0 offset:{}", 4 * (random.next() % 32)),
+                20 => format!("ds_write_b32 v0, {a} offset:{}", 4 * (random.next() % 32)),
+                21 => format!("ds_bpermute_b32 {d}, {a}, {b}"),
+                22 => format!("v_lshlrev_b64 v[10:11], {}, v[4:5]", random.next() % 64),
+                _ => swap,
+            };
+            text += &format!(" {line}\n");
+        }
+        let condition = ["scc0", "vccz", "vccnz", "execz", "execnz"][random.next() as usize % 5];
+        match random.next() % 4 {
+            0 => {}
+            1 => text += &format!(" s_branch b{}\n", random.next() % blocks),
+            _ => text += &format!(" s_cbranch_{condition} b{}\n", random.next() % blocks),
+        }
+    }
+    text += "over:\n s_mov_b64 s[16:17], exec\n s_mov_b64 exec, -1\n";
+    for row in 0..ROWS_LEFT {
+        let scalar = ["vcc_lo", "vcc_hi", "s10", "s16"];
+        if let Some(s) = scalar.get(row as usize) {
+            text += &format!(" v_mov_b32 v12, {s}\n");
+        }
+        let from = if row < 4 { 12 } else { row };
+        text += &format!(" flat_store_dword v[{}:{}], v{from}\n", 16 + 2 * row, 17 + 2 * row);
+    }
+    text + " s_endpgm\n"
+}
+
+/// Nobody looks at the wave; v0 counts lanes' bytes, and v16 to v39 have where it leaves its registers.
+fn nobody_looks(random: &mut Random, wave: &mut Wave, buffer: u64) {
+    wave.forgets = true;
+    wave.mode = 0xf0;
+    wave.set_exec([!0, 0x5555_ffff_0000_8001, 1 << 40][random.next() as usize % 3]);
+    wave.set_sgpr(124, u32::MAX);
+    wave.vgpr_mut(0).into_iter().for_each(|v| *v = std::array::from_fn(|lane| 4 * lane as u32));
+    for row in 0..ROWS_LEFT as u16 {
+        let at = |lane: usize| buffer + 256 * u64::from(row) + 4 * lane as u64;
+        wave.vgpr_mut(16 + 2 * row).into_iter().for_each(|v| *v = std::array::from_fn(|l| at(l) as u32));
+        wave.vgpr_mut(17 + 2 * row)
+            .into_iter()
+            .for_each(|v| *v = std::array::from_fn(|l| (at(l) >> 32) as u32));
+    }
+}
+
+/// What code does not write because nobody reads it, nobody misses: waves leave the same in memory.
+#[test]
+fn waves_that_nobody_looks_at_store_the_same() {
+    let seconds: Option<u64> = std::env::var("WAVEMILL_RANDOM").ok().and_then(|s| s.parse().ok());
+    let start = std::time::Instant::now();
+    let mut random = Random(match seconds {
+        None => 0xcafe_1dea_5eed_0bad | 1,
+        Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
+    });
+    let mut buffer = vec![0u64; 512];
+    let (mut runs, mut ended) = (0u64, 0u64);
+    loop {
+        for cpu in ["gfx90a", "gfx900", "gfx803"] {
+            let jits = Jit::all(target(cpu));
+            let interp = Interp::new(target(cpu));
+            for _ in 0..200 {
+                let text = paths(&mut random, cpu != "gfx803");
+                let mut options = wavemill_asm::Options::new(target(cpu));
+                options.output = wavemill_asm::OutputType::Obj;
+                let output = wavemill_asm::assemble(&options, "paths", text.clone().into());
+                assert!(!output.failed(), "{cpu}: {}", String::from_utf8_lossy(&output.render_diagnostics()));
+                let code = output.object.iter().flat_map(|o| &o.sections).find(|s| s.has_instructions);
+                let code = code.map(|s| s.data.to_vec()).unwrap_or_default();
+                for _ in 0..4 {
+                    let seed = random.next() & !7;
+                    let rounds = 2 + random.next() as u32 % 12;
+                    let prepare = |random: &mut Random, wave: &mut Wave, buffer: u64| {
+                        nobody_looks(random, wave, buffer);
+                        wave.set_sgpr(COUNTER, rounds);
+                    };
+                    let left = |engine: &dyn Engine, buffer: &mut [u64]| {
+                        let left = run_with(cpu, engine, &code, buffer, seed, prepare);
+                        // The rest nobody has looked at.
+                        Left { vgprs: Vec::new(), scalars: Vec::new(), ..left }
+                    };
+                    let want = left(&interp, &mut buffer);
+                    for jit in &jits {
+                        let got = left(jit, &mut buffer);
+                        let made_of = jit.simd().name();
+                        assert!(
+                            want == got,
+                            "{made_of}: {text}{}",
+                            difference(cpu, seed, &code, &want, &got)
+                        );
+                    }
+                    runs += 1;
+                    ended += u64::from(want.event == Event::End);
+                }
+            }
+        }
+        if seconds.is_none_or(|s| start.elapsed().as_secs() >= s) {
+            break;
+        }
+    }
+    assert!(ended * 4 > runs * 3, "of {runs} runs, {ended} end");
+    println!("{runs} programs, {ended} to their end");
 }

@@ -43,7 +43,7 @@ impl Layout {
         self.0 >> 41 & 1 != 0
     }
 
-    /// Nobody looks at registers when the wave has ended ([`Wave::forgets`]).
+    /// Nobody looks at registers but the wave itself ([`Wave::forgets`]).
     pub fn forgets(self) -> bool {
         self.0 >> 43 & 1 != 0
     }

@@ -81,7 +81,7 @@ pub struct Wave {
     pub violations: Violations,
     /// Who looks on.
     pub observer: Option<Arc<dyn Observer>>,
-    /// Nobody looks at its registers when it has ended, so that an engine need not write those that nothing reads any more.
+    /// Nobody looks at its registers but itself, so that an engine need not write those that nothing reads any more.
     pub forgets: bool,
     /// Which wave this is, for observers and reports.
     pub id: WaveId,
