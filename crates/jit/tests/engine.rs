@@ -393,6 +393,11 @@ fn what_is_overwritten_in_some_lanes_stays_in_others() {
         assert_eq!(jit.run(&mut wave, &GroupShared::new(0), &memory, u64::MAX), Event::End);
         jit.invalidate(code.as_ptr() as u64, code.len() as u64);
         drop(memory);
-        assert_eq!(buffer, std::array::from_fn(|lane| if lane < 32 { 9 } else { 7 }), "{}", jit.simd().name());
+        assert_eq!(
+            buffer,
+            std::array::from_fn(|lane| if lane < 32 { 9 } else { 7 }),
+            "{}",
+            jit.simd().name()
+        );
     }
 }
