@@ -74,9 +74,7 @@ fn registers(strip: &Strip) -> Option<Vec<u16>> {
     for access in &strip.accesses {
         match access.place {
             LaneAddress::Memory { low, high, .. } => open.extend([low, high]),
-            LaneAddress::Based { offset, .. }
-            | LaneAddress::Share { offset, .. }
-            | LaneAddress::Buffer { offset, .. } => open.push(offset),
+            place => open.extend(place.offset()),
         }
     }
     while let Some(v) = open.pop() {
@@ -163,9 +161,9 @@ impl Follower<'_> {
                 Some((self.make_long(|| base() + a.first + long(constant)).0, a.step))
             }
             // Offsets are compared with the size of LDS or of the buffer, where they cannot overflow.
-            LaneAddress::Share { offset, .. } | LaneAddress::Buffer { offset, .. } => {
-                self.word(offset).map(|a| (a.first.0, a.step))
-            }
+            LaneAddress::Share { offset, .. }
+            | LaneAddress::Buffer { offset, .. }
+            | LaneAddress::Private { offset, .. } => self.word(offset).map(|a| (a.first.0, a.step)),
         }
     }
 
@@ -226,6 +224,13 @@ impl Follower<'_> {
                     _ => a ^ b,
                 });
                 Following { first, step }
+            }
+            Node::Word(word::min_u, [x, y, _], _) => {
+                let (a, b) = (self.word(x)?, self.word(y)?);
+                if a.step != 0 || b.step != 0 {
+                    return None;
+                }
+                Following { first: self.make_word(|| a.first.min_u(b.first)), step: 0 }
             }
             Node::Word(op @ (word::shl | word::shr | word::sar), [x, by, _], _) => {
                 let (a, b) = (self.word(x)?, self.word(by)?);

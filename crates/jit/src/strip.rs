@@ -70,6 +70,8 @@ pub struct Setting {
     /// Scalar registers with which the resource of a buffer seems to begin that is more than a piece of memory, as bits. It
     /// need not be so when code runs: that costs time only.
     pub swizzled: u128,
+    /// Those among them that keep a dword of each lane together, as private memory does: likewise.
+    pub private: u128,
     /// So many lanes run together.
     pub together: usize,
     /// All lanes are active, most likely. Where they are not, that costs time only, too.
@@ -86,15 +88,18 @@ impl Setting {
             Addressing::Buffer(fields) => Some(u32::from(fields.resource)).filter(|&code| code < 104),
             _ => None,
         });
-        let swizzled = resources.filter(|&code| {
+        let (mut swizzled, mut private) = (0, 0);
+        for code in resources {
             let word = |n: u32| S32(wave.sgpr(code + n));
             let buffer = Buffer::new([word(0), word(1), word(2), word(3)], level, false);
             // Private memory of compilers has both; numbers that are no resource hardly ever do.
-            buffer.swizzle.0 && buffer.add_tid.0
-        });
-        let swizzled = swizzled.fold(0, |all, code| all | 1 << code);
+            if buffer.swizzle.0 && buffer.add_tid.0 {
+                swizzled |= 1 << code;
+                private |= u128::from((1 << buffer.element.0, 1 << buffer.index_stride.0) == (4, 64)) << code;
+            }
+        }
         let all_active = wave.exec() == !0;
-        Setting { mode: Mode::new(mode, level), level, swizzled, all_active, together, crosses }
+        Setting { mode: Mode::new(mode, level), level, swizzled, private, all_active, together, crosses }
     }
 }
 
@@ -141,7 +146,11 @@ pub fn strip(insts: &[Inst], setting: &Setting, full: bool) -> Option<Strip> {
                         continue;
                     }
                     _ if lanewise(inst) => r.may_follow(inst) && r.instruction(inst, setting),
-                    _ => memory::suits(inst) && r.access_may_follow(inst, setting) && r.access(inst, at),
+                    _ => {
+                        memory::suits(inst)
+                            && r.access_may_follow(inst, setting)
+                            && r.access(inst, setting, at)
+                    }
                 };
                 if !done {
                     break;

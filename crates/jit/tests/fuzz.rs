@@ -293,6 +293,34 @@ fn index_arithmetic(random: &mut Random, gfx9: bool) -> String {
     }
 }
 
+/// Private memory, where FLAT_SCRATCH says and in the buffer that s[4:7] describe, or nearly: v31 has offsets in it, s22 and s23
+/// have scalar ones.
+fn private(random: &mut Random, wave: &mut Wave, buffer: u64) {
+    let pick = |random: &mut Random, all: &[u32]| all[random.next() as usize % all.len()];
+    let begin = buffer + u64::from(pick(random, &[0, 0, 256, 1024, 4]));
+    wave.set_flat_scratch(begin);
+    wave.scratch_bytes = pick(random, &[0, 12, 24, 48, 30]);
+    wave.set_sgpr64(4, begin);
+    let swizzle = if random.one_in(16) { 0 } else { 1 << 31 };
+    wave.set_sgpr(5, (begin >> 32) as u32 | swizzle);
+    wave.set_sgpr(6, pick(random, &[4096, 16, 0]));
+    // Lane numbers are added, and 64 of them stand together, of four bytes each (a field of GFX8); mostly.
+    let usual = 7 << 21 | if wave.level().is_gfx9() { 0 } else { 1 << 19 };
+    let fields = if random.one_in(16) { random.next() as u32 & 31 << 19 } else { usual };
+    wave.set_sgpr(7, fields | (random.next() as u32 & 15) << 15);
+    wave.set_sgpr(22, pick(random, &[0, 256, 512, 4]));
+    wave.set_sgpr(23, pick(random, &[0, 4, 8, 2]));
+    let (way, first) = (random.next() % 6, pick(random, &[0, 4, 8, 16, 20]));
+    let at = |lane: u32, random: &mut Random| match way {
+        0..3 => first,
+        3 => first + pick(random, &[0, 4, 8]),
+        4 => pick(random, &[0, 1, 2, 3, 5, 12]),
+        _ => first.wrapping_add(if lane == 21 { pick(random, &[4, 2, 0x4000, !0]) } else { 0 }),
+    };
+    let all = std::array::from_fn(|lane| at(lane as u32, random));
+    wave.vgpr_mut(31).into_iter().for_each(|v| *v = all);
+}
+
 /// v0 and v1 have offsets, v[2:3] addresses, s[2:3] the buffer's address or one below; the rest is as it was.
 fn addresses(random: &mut Random, wave: &mut Wave, buffer: u64) {
     let bytes = 4096;
@@ -305,6 +333,7 @@ fn addresses(random: &mut Random, wave: &mut Wave, buffer: u64) {
     wave.vgpr_mut(3).into_iter().for_each(|v| *v = all.map(|a| (a >> 32) as u32));
     wave.set_sgpr64(2, buffer.wrapping_sub(if random.one_in(3) { random.next() % 64 } else { 0 }));
     indices(random, wave);
+    private(random, wave, buffer);
     wave.set_sgpr(124, if random.one_in(4) { 100 } else { u32::MAX });
     if random.one_in(2) {
         wave.set_exec([!0, 0xffff, 1 << 40, 0x5555_ffff_0000_8001, !0 >> 3][random.next() as usize % 5]);
@@ -329,7 +358,29 @@ fn accesses(random: &mut Random, gfx9: bool) -> String {
             1 => format!("v{first}"),
             n => format!("v[{first}:{}]", first + n - 1),
         };
-        let line = match random.next() % 15 {
+        let line = match random.next() % 18 {
+            15..18 => {
+                let (load, store) = (
+                    ["ubyte", "sbyte", "ushort", "sshort", "dword", "dword", "dwordx2", "dwordx3", "dwordx4"],
+                    ["byte", "byte", "short", "short", "dword", "dword", "dwordx2", "dwordx3", "dwordx4"],
+                );
+                let loads = !random.one_in(3);
+                let name = pick(random, if loads { &load } else { &store });
+                let (what, data) = (if loads { "load" } else { "store" }, tuple(d, dwords(name)));
+                let offset = [0, 0, 4, 8, 1, 2][random.next() as usize % 6];
+                match (gfx9 && random.one_in(2), loads, random.one_in(2)) {
+                    (true, true, false) => format!("scratch_load_{name} {data}, v31, off offset:{offset}"),
+                    (true, true, true) => format!("scratch_load_{name} {data}, off, s23 offset:{offset}"),
+                    (true, false, false) => format!("scratch_store_{name} v31, {data}, off offset:{offset}"),
+                    (true, false, true) => format!("scratch_store_{name} off, {data}, s23 offset:{offset}"),
+                    (false, _, false) => {
+                        format!("buffer_{what}_{name} {data}, v31, s[4:7], s22 offen offset:{offset}")
+                    }
+                    (false, _, true) => {
+                        format!("buffer_{what}_{name} {data}, off, s[4:7], s22 offset:{}", offset + 12)
+                    }
+                }
+            }
             0..3 => {
                 let name = pick(
                     random,

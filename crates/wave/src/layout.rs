@@ -32,6 +32,8 @@ pub const STORED: usize = offset_of!(Wave, stored);
 /// Offset of a bit for each vector register that may hold something else than zeros, eight bytes; the last bit is for all
 /// registers from there on. Code that writes a register sets its bit, unless the engine has begun with [`Wave::begin_run`].
 pub const TOUCHED: usize = offset_of!(Wave, touched);
+/// Offset of the bytes of private memory that each lane has, four bytes; 0 when nobody knows.
+pub const SCRATCH_BYTES: usize = offset_of!(Wave, scratch_bytes);
 /// Bytes of a vector register.
 pub const VGPR_BYTES: usize = size_of::<Vgpr>();
 /// Registers behind the file.

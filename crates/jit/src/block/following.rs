@@ -148,7 +148,7 @@ fn check(asm: &mut Asm, access: &Access, number: usize, step: u32, around: &Arou
     let n = number as u8;
     let first = Rm::Mem(base::field(n, base::FIRST));
     let (count, host) = match access.place {
-        LaneAddress::Share { .. } | LaneAddress::Buffer { .. } => {
+        LaneAddress::Share { .. } | LaneAddress::Buffer { .. } | LaneAddress::Private { .. } => {
             prepare(asm, access, n, window, around.level);
             asm.alu(Alu::Mov, true, OFFSET, first);
             // The count has 32 bits there.
@@ -221,7 +221,7 @@ fn note(
         asm.store(true, base::field(number, base::HOST), HOST);
     }
     asm.alu(Alu::Add, true, OFFSET, Rm::Reg(HOST as u8));
-    if step > 0 && !access.place.in_share() {
+    if step > 0 && !access.place.in_share() && !access.place.is_private() {
         fetch_ahead(asm, access.stores(), step as i32);
     }
     for chunk in 0..64 / lanes {

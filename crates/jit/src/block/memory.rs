@@ -11,7 +11,7 @@ use crate::allocate::fixed;
 use crate::allocate::memory::{base, place, row, size_class};
 use crate::host::Host;
 use crate::strip::Strip;
-use crate::strip::memory::{Access, LaneAddress};
+use crate::strip::memory::{Access, FLAT_SCRATCH, LaneAddress, MOST_PRIVATE, PrivateBase};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
 use std::mem::offset_of;
 use wavemill_isa::{Level, regs};
@@ -291,6 +291,51 @@ pub(super) fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize,
             asm.store(false, of_base(base::LOW), R10);
             asm.alu(Alu::Add, true, Rdi, Rm::Mem(host));
         }
+        LaneAddress::Private { base, constant, .. } => {
+            asm.mov_imm(Rsi, MOST_PRIVATE.into());
+            match base {
+                PrivateBase::Wave => {
+                    // As many dwords as each lane has, of 64 lanes; all if nobody knows.
+                    asm.alu(Alu::Mov, false, R9, Rm::Mem(wave(layout::SCRATCH_BYTES)));
+                    asm.alu(Alu::Test, true, R9, Rm::Reg(R9 as u8));
+                    asm.move_if(Cond::Zero, R9, Rsi);
+                    asm.alu_imm(Alu::And, true, R9, !3);
+                    asm.shift_imm(4, true, R9, 6);
+                    asm.alu(Alu::Cmp, true, Rsi, Rm::Reg(R9 as u8));
+                    asm.move_if(Cond::Greater, Rsi, R9);
+                }
+                PrivateBase::Buffer { resource, .. } => {
+                    // None where the buffer keeps something else together: `sem`'s `Buffer`.
+                    let word = |n: u8| Rm::Mem(Mem::At(fixed::SGPRS, (resource + n) as i32 * 4));
+                    const SWIZZLE: i32 = 1 << 31;
+                    asm.alu(Alu::Mov, false, R11, word(1));
+                    asm.alu_imm(Alu::And, false, R11, SWIZZLE);
+                    asm.move_if(Cond::Zero, Rsi, R10);
+                    // Lane numbers are added; 64 records stand together, four bytes each.
+                    let (mask, wanted) = match level.is_gfx9() {
+                        true => (7 << 21, 7 << 21),
+                        false => (31 << 19, 7 << 21 | 1 << 19),
+                    };
+                    asm.alu(Alu::Mov, false, R11, word(3));
+                    asm.alu_imm(Alu::And, false, R11, mask);
+                    asm.alu_imm(Alu::Cmp, false, R11, wanted);
+                    asm.move_if(Cond::NotZero, Rsi, R10);
+                }
+            }
+            private_base(asm, Rdi, R9, base);
+            asm.alu_imm(Alu::Add, true, Rdi, constant as i32);
+            asm.alu_imm(Alu::Sub, true, Rsi, constant as i32);
+            asm.move_if(Cond::Less, Rsi, R10);
+            asm.alu(Alu::Sub, true, Rdi, Rm::Mem(start));
+            asm.move_if(Cond::Below, Rsi, R10);
+            asm.alu(Alu::Mov, true, R9, Rm::Mem(count));
+            asm.alu(Alu::Sub, true, R9, Rm::Reg(Rdi as u8));
+            asm.move_if(Cond::Less, R9, R10);
+            asm.alu(Alu::Cmp, true, Rsi, Rm::Reg(R9 as u8));
+            asm.move_if(Cond::Greater, Rsi, R9);
+            asm.store(false, of_base(base::LOW), R10);
+            asm.alu(Alu::Add, true, Rdi, Rm::Mem(host));
+        }
     }
     asm.store(false, of_base(base::COUNT), Rsi);
     asm.store(true, of_base(base::HOST), Rdi);
@@ -302,6 +347,20 @@ fn scalar_offset(asm: &mut Asm, to: Gpr, scalar: Src) {
         Src::Sgpr(code) => asm.alu(Alu::Mov, false, to, Rm::Mem(Mem::At(fixed::SGPRS, code as i32 * 4))),
         Src::Const(n) => asm.mov_imm(to, u64::from(n as u32)),
         _ => asm.mov_imm(to, 0),
+    }
+}
+
+/// Where private memory begins.
+fn private_base(asm: &mut Asm, to: Gpr, other: Gpr, base: PrivateBase) {
+    let register = |code: u8| Rm::Mem(Mem::At(fixed::SGPRS, code as i32 * 4));
+    match base {
+        PrivateBase::Wave => asm.alu(Alu::Mov, true, to, register(FLAT_SCRATCH)),
+        PrivateBase::Buffer { resource, scalar } => {
+            asm.alu(Alu::Mov, true, to, register(resource));
+            buffer_address(asm, to);
+            scalar_offset(asm, other, scalar);
+            asm.alu(Alu::Add, true, to, Rm::Reg(other as u8));
+        }
     }
 }
 
@@ -356,6 +415,11 @@ pub fn end(asm: &mut Asm, strip: &Strip, begun: &Begun, around: &Around<'_>, don
                 buffer_address(asm, Rdi);
                 asm.alu(Alu::Add, true, Rdx, Rm::Reg(Rdi as u8));
                 scalar_offset(asm, Rdi, scalar);
+                asm.alu(Alu::Add, true, Rdx, Rm::Reg(Rdi as u8));
+                constant as i32
+            }
+            LaneAddress::Private { base, constant, .. } => {
+                private_base(asm, Rdi, Gpr::R9, base);
                 asm.alu(Alu::Add, true, Rdx, Rm::Reg(Rdi as u8));
                 constant as i32
             }

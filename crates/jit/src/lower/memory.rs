@@ -33,7 +33,8 @@ impl Lowerer<'_> {
                 LaneAddress::Memory { low, high, .. } => (self.get(low)[0], self.get(high)[0]),
                 LaneAddress::Based { offset, .. }
                 | LaneAddress::Share { offset, .. }
-                | LaneAddress::Buffer { offset, .. } => (self.get(offset)[0], NONE),
+                | LaneAddress::Buffer { offset, .. }
+                | LaneAddress::Private { offset, .. } => (self.get(offset)[0], NONE),
             };
             let src = [low, high, NONE, self.lanes(access)];
             let kind = Kind::Verify(self.known(number));
@@ -82,7 +83,8 @@ impl Lowerer<'_> {
             let Action::Store(values) = access.action else { continue };
             let known = self.known(number);
             let lanes = self.lanes(access);
-            let same = |a: &Access| a.at == access.at && a.stores();
+            let paired = |a: &Access| a.stores() && a.place.in_share();
+            let same = |a: &Access| a.at == access.at && paired(a) && paired(access);
             let pair = number > 0 && same(&self.strip.accesses[number - 1]);
             let second = self.strip.accesses.get(number + 1).is_some_and(same);
             if access.bytes <= 4 && !pair && !second {
@@ -111,15 +113,7 @@ impl Lowerer<'_> {
             all.push(access.active);
             match (self.version, access.place, access.action) {
                 (Version::Places, LaneAddress::Memory { low, high, .. }, _) => all.extend([low, high]),
-                (
-                    Version::Places,
-                    LaneAddress::Based { offset, .. }
-                    | LaneAddress::Share { offset, .. }
-                    | LaneAddress::Buffer { offset, .. },
-                    _,
-                ) => {
-                    all.push(offset);
-                }
+                (Version::Places, place, _) => all.extend(place.offset()),
                 (Version::Hopeful | Version::Careful, _, Action::Store(values)) => {
                     all.extend(values.iter().take(access.dwords()));
                 }

@@ -19,6 +19,10 @@ use wavemill_sem::share::{PairAction, Share, pair_offsets};
 
 /// Accesses that a strip may have.
 pub const MOST: usize = 16;
+/// Accesses that an instruction may have: the dwords of a lane in private memory.
+const MOST_OF_ONE: usize = 4;
+/// FLAT_SCRATCH's operand code.
+pub const FLAT_SCRATCH: u8 = 102;
 
 /// Where lanes access memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,12 +63,73 @@ pub enum LaneAddress {
         /// What is added.
         constant: u32,
     },
+    /// In the lanes' private memory, at a word that [`swizzled`] has made plus a constant.
+    Private {
+        /// Where it begins.
+        base: PrivateBase,
+        /// The word.
+        offset: Value,
+        /// What is added.
+        constant: u32,
+    },
+}
+
+/// Where private memory begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrivateBase {
+    /// Where FLAT_SCRATCH says.
+    Wave,
+    /// Where a buffer does that keeps a dword of each lane together, and a scalar offset.
+    Buffer {
+        /// The first of the scalar registers with the resource.
+        resource: u8,
+        /// A scalar register, or a constant.
+        scalar: Src,
+    },
 }
 
 impl LaneAddress {
     /// Whether it is in LDS.
     pub fn in_share(&self) -> bool {
         matches!(self, LaneAddress::Share { .. })
+    }
+
+    /// Whether it is in private memory.
+    pub fn is_private(&self) -> bool {
+        matches!(self, LaneAddress::Private { .. })
+    }
+
+    /// The value that lanes' offsets are, from what is the same for all of them; none of whole addresses.
+    pub fn offset(&self) -> Option<Value> {
+        match *self {
+            LaneAddress::Memory { .. } => None,
+            LaneAddress::Based { offset, .. }
+            | LaneAddress::Share { offset, .. }
+            | LaneAddress::Buffer { offset, .. }
+            | LaneAddress::Private { offset, .. } => Some(offset),
+        }
+    }
+}
+
+/// What is beyond any private memory that strips access: the greatest number of a lane's dword, and the bytes of all before it.
+const MOST_DWORDS: u32 = 0x7f_ffff;
+/// See [`MOST_DWORDS`].
+pub const MOST_PRIVATE: u32 = MOST_DWORDS << 8;
+
+/// Where a lane's byte is in private memory, a dword per lane (`sem`'s `swizzled`). An access that might cross a dword, or that
+/// is too far off, is where no memory is, but for the interpreter.
+fn swizzled(offset: WordValue, bytes: u8) -> WordValue {
+    // Of dwords, no byte but the first is good, of halves neither is the second, nor the last.
+    let crossing = match bytes {
+        1 => w(0),
+        2 => offset.shl(w(31)),
+        _ => offset.shl(w(30)),
+    };
+    let dword = (offset.shr(w(2)) | crossing).min_u(w(MOST_DWORDS));
+    let lane = Input::LaneNumber.word().shl(w(2));
+    match bytes {
+        1 | 2 => dword.shl(w(8)) + lane + (offset & w(3)),
+        _ => dword.shl(w(8)) + lane,
     }
 }
 
@@ -127,14 +192,18 @@ fn kind(inst: &Inst) -> Option<Kind> {
     };
     let coherent = inst.coherence.glc || inst.coherence.slc || inst.coherence.scc;
     let address = match inst.addressing {
-        Addressing::Buffer(fields) => !fields.offen || matches!(inst.src[0], Src::Vgpr(_)),
+        Addressing::Buffer(BufferFields { offen: false, .. })
+        | Addressing::Scratch { base: Some(0..FLAT_SCRATCH), .. } => true,
         _ => matches!(inst.src[0], Src::Vgpr(_)),
     };
     if coherent || inst.status || inst.uses_lds() || !address {
         return None;
     }
     let kind = match (inst.run, inst.addressing) {
-        (Run::Memory(what), Addressing::Global { .. } | Addressing::Flat { .. }) => plain(what)?,
+        (
+            Run::Memory(what),
+            Addressing::Global { .. } | Addressing::Flat { .. } | Addressing::Scratch { .. },
+        ) => plain(what)?,
         (Run::Memory(what), Addressing::Buffer(fields)) if is_linear(&fields) => plain(what)?,
         (Run::Share(Share::Access(what)), Addressing::Share { gds: false, .. }) => plain(what)?,
         (
@@ -173,6 +242,7 @@ fn scalars(addressing: &Addressing) -> u128 {
             let scalar = if let Src::Sgpr(code) = fields.scalar { 1 << (code & 127) } else { 0 };
             15 << fields.resource | scalar
         }
+        Addressing::Scratch { base, .. } => 3 << FLAT_SCRATCH | base.map_or(0, |code| 1 << (code & 127)),
         _ => 0,
     }
 }
@@ -190,8 +260,10 @@ impl Recorder {
             Addressing::Global { base: Some(base), .. } => base < 126,
             // Before GFX8 the stride of a buffer counts without an index, too.
             Addressing::Buffer(fields) => {
-                setting.level.is_vi_plus() && setting.swizzled >> fields.resource & 1 == 0
+                let is = |resources: u128| resources >> fields.resource & 1 != 0;
+                setting.level.is_vi_plus() && (is(setting.private) || !is(setting.swizzled))
             }
+            Addressing::Scratch { .. } => setting.level.is_gfx9(),
             _ => true,
         };
         let numbers = scalars(&inst.addressing);
@@ -199,7 +271,7 @@ impl Recorder {
             && !self.exec_loaded
             // The hopeful version loads before it knows that it was right, and what it has not checked it must not load.
             && !self.exec_hoped
-            && self.accesses.len() + 2 <= MOST
+            && self.accesses.len() + MOST_OF_ONE <= MOST
             && known_address
             && suits
             && self.keeps_scalars(numbers, 0)
@@ -207,8 +279,12 @@ impl Recorder {
     }
 
     /// Records a load or store.
-    pub(super) fn access(&mut self, inst: &Inst, at: usize) -> bool {
+    pub(super) fn access(&mut self, inst: &Inst, setting: &Setting, at: usize) -> bool {
         let Some(kind) = kind(inst) else { return false };
+        if let Some((base, offset)) = self.private(inst, setting) {
+            self.access_private(inst, &kind, base, offset, at);
+            return true;
+        }
         let (address, offset) = match (inst.src[0], inst.addressing) {
             (_, Addressing::Buffer(BufferFields { offen: false, .. })) => (0, WordValue::splat(0).0),
             (Src::Vgpr(address), _) => (address, self.vgpr(address).0),
@@ -301,6 +377,82 @@ impl Recorder {
             }
         }
         true
+    }
+
+    /// Where an instruction's private memory begins, and a lane's offset in it; none of others.
+    fn private(&mut self, inst: &Inst, setting: &Setting) -> Option<(PrivateBase, WordValue)> {
+        self.numbers |= scalars(&inst.addressing);
+        let (base, from, constant) = match inst.addressing {
+            Addressing::Scratch { offset, base } => (PrivateBase::Wave, base, offset as u32),
+            Addressing::Buffer(BufferFields { resource, scalar, offset, .. })
+                if setting.private >> resource & 1 != 0 =>
+            {
+                (PrivateBase::Buffer { resource, scalar }, None, u32::from(offset))
+            }
+            _ => return None,
+        };
+        let from = match (inst.addressing, from, inst.src[0]) {
+            (_, Some(code), _) => self.number(code),
+            (Addressing::Buffer(BufferFields { offen: false, .. }), ..) => w(0),
+            (_, None, Src::Vgpr(register)) => self.vgpr(register),
+            _ => return None,
+        };
+        Some((base, from + w(constant)))
+    }
+
+    /// Records a load from private memory, or a store: each dword of a lane for itself. Of less than a dword, all of it is
+    /// loaded.
+    fn access_private(&mut self, inst: &Inst, kind: &Kind, base: PrivateBase, from: WordValue, at: usize) {
+        let active = self.exec.0;
+        let place =
+            |offset: WordValue, i: u32| LaneAddress::Private { base, offset: offset.0, constant: 256 * i };
+        match *kind {
+            Kind::Load { bytes, extend } => {
+                let offset = match bytes {
+                    1 => swizzled(from & w(!3), 4),
+                    2 => swizzled(from & w(!3) | (from & w(1)), 4),
+                    _ => swizzled(from, bytes),
+                };
+                for i in 0..u16::from(bytes.div_ceil(4)) {
+                    let number = 4 * self.accesses.len() as u16;
+                    let action = Action::Load { signed: false };
+                    self.accesses.push(Access {
+                        place: place(offset, i.into()),
+                        action,
+                        bytes: 4,
+                        active,
+                        at,
+                    });
+                    let mut value = Input::Loaded(number).word();
+                    if bytes < 4 {
+                        let (first, unused) = ((from & w(3)).shl(w(3)), w(32 - 8 * u32::from(bytes)));
+                        let upper = value.shr(first).shl(unused);
+                        value = if extend.signed() { upper.sar(unused) } else { upper.shr(unused) };
+                    }
+                    let register = inst.dst + i;
+                    let value = extend.placed(value, || self.vgpr(register));
+                    self.write(register, value);
+                    self.note_loaded(register, true);
+                }
+            }
+            Kind::Store { bytes, high } => {
+                let Src::Vgpr(data) = inst.src[1] else { return };
+                self.ahead |= self.accesses.iter().any(|a| !a.place.in_share());
+                let offset = swizzled(from, bytes);
+                let mut values = self.dwords_of(data, bytes);
+                if high {
+                    values[0] = WordValue(values[0]).shr(w(16)).0;
+                }
+                for i in 0..bytes.div_ceil(4) {
+                    let mut stored = [Value(0); 4];
+                    stored[0] = values[usize::from(i)];
+                    let (place, action) = (place(offset, i.into()), Action::Store(stored));
+                    self.accesses.push(Access { place, action, bytes: bytes.min(4), active, at });
+                }
+                self.stored = true;
+            }
+            Kind::StorePair { .. } => {}
+        }
     }
 
     /// So many bytes from a register on.

@@ -1,7 +1,7 @@
 //! The interpreter: decodes blocks once, then executes them instruction by instruction.
 //!
 //! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
-//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`elements`] those that convert, [`exchange`] LDS's exchanges, [`cross`] permutes, [`matrix`] MFMA. Everything else is executed by
+//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`rows`] those of private memory and of LDS beside lanes' numbers, [`elements`] those that convert, [`exchange`] LDS's exchanges, [`cross`] permutes, [`matrix`] MFMA. Everything else is executed by
 //! `sem` on the wave's registers and memory ([`Running`]).
 
 pub mod cache;
@@ -13,6 +13,7 @@ pub(crate) mod kernels;
 mod matrix;
 mod places;
 pub(crate) mod quick;
+mod rows;
 mod update;
 mod valu;
 

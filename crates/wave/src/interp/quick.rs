@@ -204,8 +204,11 @@ impl Exec<'_> {
     /// A load or store with addresses in registers. False: not done.
     #[inline]
     pub(super) fn quick_memory(&mut self, inst: &Inst, access: Access, exec: u64) -> bool {
-        if inst.status || inst.uses_lds() {
+        if inst.status {
             return false;
+        }
+        if inst.uses_lds() {
+            return self.quick_lds(inst, access, exec);
         }
         match inst.addressing {
             Addressing::Scratch { .. } => return self.quick_places(inst, access, exec),
@@ -374,6 +377,9 @@ impl Exec<'_> {
             Rule::Scratch { .. } => true,
         };
         let step = if swizzled { bytes.min(4) } else { bytes };
+        if swizzled && self.quick_rows(inst, access, exec, (rule, index, offset, constant)) {
+            return true;
+        }
         if swizzled && (access.is_atomic() || bytes > 16) {
             return false;
         }
@@ -515,6 +521,7 @@ impl Exec<'_> {
                 let store = action == PairAction::Write;
                 self.quick_share2(inst, (bytes, store), exec, pair_offsets(offset, step), part)
             }
+            Share::AddTid { .. } | Share::Append { .. } => self.quick_row(inst, share, offset, exec),
             _ => self.quick_cross(inst, share, offset as u32, exec),
         }
     }
@@ -735,7 +742,13 @@ impl Exec<'_> {
     /// # Safety
     /// The numbers must be checked.
     #[inline(always)]
-    unsafe fn consecutive(&mut self, inst: &Inst, access: Access, p: *mut u8, number: u16) -> bool {
+    pub(super) unsafe fn consecutive(
+        &mut self,
+        inst: &Inst,
+        access: Access,
+        p: *mut u8,
+        number: u16,
+    ) -> bool {
         let registers = self.registers(inst, access, number);
         if registers[0].is_null() {
             return false;
@@ -782,7 +795,7 @@ impl Exec<'_> {
     /// # Safety
     /// What active lanes access must be checked.
     #[inline(always)]
-    unsafe fn transfer(&mut self, inst: &Inst, access: Access, lanes: Move, number: u16) -> bool {
+    pub(super) unsafe fn transfer(&mut self, inst: &Inst, access: Access, lanes: Move, number: u16) -> bool {
         let file = self.run.wave.vgprs.as_mut_ptr().cast::<[u32; 64]>();
         // SAFETY: the caller's promise; registers are inside the file (decoding saw to it).
         unsafe {

@@ -12,7 +12,7 @@ const RUNS: u64 = 150;
 fn instruction(random: &mut Random, cpu: &str) -> String {
     let mut pick = |of: &[&str]| of[random.next() as usize % of.len()].to_owned();
     let gfx9 = cpu.starts_with("gfx9");
-    let kind = pick(&["load", "load", "store", "atomic", "share"]);
+    let kind = pick(&["load", "load", "store", "atomic", "share", "row"]);
     let size = pick(&["dword", "dword", "dwordx2", "dwordx3", "dwordx4", "ubyte", "sshort"]);
     let size = if cpu == "gfx600" && size == "dwordx3" { "dwordx4".to_owned() } else { size };
     let dwords = size.strip_prefix("dwordx").map_or(1, |n| n.parse::<usize>().unwrap());
@@ -73,6 +73,23 @@ fn instruction(random: &mut Random, cpu: &str) -> String {
         let offset = if pair { " offset0:1 offset1:3" } else { " offset:8" };
         return format!("ds_{op} {result}v0{data}{offset}");
     }
+    if kind == "row" {
+        let vi_plus = gfx9 || cpu == "gfx803";
+        let place = pick(&["off, s[8:11], s12", "v0, s[8:11], s12 offen", "v0, s[8:11], s12 idxen"]);
+        return match pick(&["append", "consume", "add_tid", "add_tid", "lds", "lds"]).as_str() {
+            "add_tid" if gfx9 => {
+                pick(&["ds_read_addtid_b32 v10 offset:8", "ds_write_addtid_b32 v4 offset:8"])
+            }
+            "lds" if vi_plus && pick(&["load", "store"]) == "store" => {
+                "buffer_store_lds_dword s[8:11], s12 offset:4 lds".to_owned()
+            }
+            "lds" => {
+                let size = pick(&["dword", "ubyte", "sshort"]);
+                format!("buffer_load_{size} {place}{offset} lds")
+            }
+            name => format!("ds_{} v10 offset:8", if name == "add_tid" { "append" } else { name }),
+        };
+    }
     if gfx9 && kind != "atomic" && pick(&["buffer", "buffer", "scratch"]) == "scratch" {
         let address = pick(&["v0, off", "off, s13"]);
         let offset = offset.replace("2048", "64");
@@ -130,7 +147,12 @@ fn whole_waves_access_what_single_lanes_do() {
                 wave.scratch_bytes = 128;
                 wave.set_flat_scratch(address + 1024);
                 wave.set_exec(if random.one_in(2) { !0 } else { random.next() });
-                wave.set_sgpr(124, !0);
+                // Where rows of LDS begin, and on some processors where it ends.
+                let from = [0, 64, 1000, 0x0010_0200][random.next() as usize % 4];
+                wave.set_sgpr(
+                    124,
+                    if text.contains("lds") || text.contains("ds_") && random.one_in(3) { from } else { !0 },
+                );
                 let shape = random.next() % 4;
                 for lane in 0..64u64 {
                     let n = match shape {
