@@ -90,17 +90,18 @@ impl Exec<'_> {
             return false;
         };
         if let Access::Load { bytes: bytes @ (1 | 2), extend } = access {
-            // SAFETY: all of the row is checked; a register of the file (decoding saw to it).
-            unsafe {
-                let row = p.cast::<[u32; 64]>().read_unaligned();
-                let to = &mut self.run.wave.vgprs[inst.dst as usize].0;
-                each(exec, |lane| {
-                    to[lane] = extend.apply(
-                        row[lane] >> (8 * within) & u32::MAX >> (32 - 8 * bytes),
-                        bytes,
-                        to[lane],
-                    )
-                });
+            // SAFETY: all of the row is checked.
+            let row = unsafe { p.cast::<[u32; 64]>().read_unaligned() }.map(|dword| dword >> (8 * within));
+            let (small, halves) = (row.map(|n| n as u8), row.map(|n| n as u16));
+            let from = if bytes == 1 { small.as_ptr() } else { halves.as_ptr().cast() };
+            let to = &mut self.run.wave.vgprs[inst.dst as usize].0;
+            let mut all = *to;
+            let unused = std::ptr::null_mut();
+            // SAFETY: 64 numbers are there, and as many dwords.
+            unsafe { (self.kernels.load)(from, &[all.as_mut_ptr(), unused, unused, unused], bytes, extend) };
+            match exec == !0 {
+                true => *to = all,
+                false => each(exec, |lane| to[lane] = all[lane]),
             }
             return true;
         }
