@@ -4,7 +4,7 @@ use crate::arena::{Arena, Segment, forked};
 use crate::block::memory::Window;
 use crate::block::{self, BARRIER, ENDED, GO, Link, PREEMPTED, Part, Source};
 use crate::host::Host;
-use crate::live::{self, Flow};
+use crate::live::{self, Flow, Needs};
 use crate::strip::Setting;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -64,6 +64,8 @@ impl Key {
 struct Compiled {
     source: Box<Source>,
     flow: OnceLock<Flow>,
+    /// What somebody reads behind it, once that has been asked of it or of a block that leads to it.
+    behind: OnceLock<Needs>,
     code: OnceLock<Option<Code>>,
     /// How often the interpreter has run it.
     runs: AtomicU32,
@@ -246,6 +248,7 @@ impl Jit {
         let compiled = Compiled {
             source,
             flow: OnceLock::new(),
+            behind: OnceLock::new(),
             code: OnceLock::new(),
             runs: AtomicU32::new(0),
             all_active: AtomicBool::new(true),
@@ -296,11 +299,19 @@ impl Jit {
     fn find_needs(&self, compiled: &Compiled, page: &Page<Compiled, Codes>, (memory, key): (&Memory, Key)) {
         let base = compiled.source.pc & !(PAGE - 1);
         if key.layout.forgets() {
-            let needs = live::needs(self.flow(compiled), |pc| {
-                let here = pc & !(PAGE - 1) == base && pc.is_multiple_of(4);
-                here.then(|| self.flow(self.block(page, memory, pc, key)))
-            });
-            let _ = compiled.source.needs.set(needs);
+            if compiled.behind.get().is_none() {
+                let (behind, others) = live::behind(self.flow(compiled), |pc| {
+                    let here = pc & !(PAGE - 1) == base && pc.is_multiple_of(4);
+                    here.then(|| self.flow(self.block(page, memory, pc, key)))
+                });
+                // Another thread may have found the same.
+                for (pc, behind) in others {
+                    let _ = self.block(page, memory, pc, key).behind.set(behind);
+                }
+                let _ = compiled.behind.set(behind);
+            }
+            let behind = compiled.behind.get().copied().unwrap_or(Needs::ALL);
+            let _ = compiled.source.needs.set(self.flow(compiled).within(behind));
         }
     }
 

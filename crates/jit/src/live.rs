@@ -52,7 +52,8 @@ pub struct Needs {
 
 impl Needs {
     const NOTHING: Needs = Needs { soon: Set::NONE, ever: Set::NONE };
-    const ALL: Needs = Needs { soon: Set::ALL, ever: Set::ALL };
+    /// All of it.
+    pub const ALL: Needs = Needs { soon: Set::ALL, ever: Set::ALL };
 
     /// Whether a vector register is needed that was written with EXEC as it is here, or with another one.
     pub fn vector(&self, n: u16, same_exec: bool) -> bool {
@@ -190,8 +191,8 @@ impl Flow {
         self.steps.iter().rev().fold(behind, |needs, step| step.map_or(Needs::ALL, |s| s.before(&needs)))
     }
 
-    /// What is needed behind each instruction.
-    fn within(&self, behind: Needs) -> Box<[Needs]> {
+    /// What is needed behind each instruction, of what is behind the block.
+    pub fn within(&self, behind: Needs) -> Box<[Needs]> {
         let mut all = vec![behind; self.steps.len()];
         for i in (1..all.len()).rev() {
             all[i - 1] = self.steps[i].map_or(Needs::ALL, |s| s.before(&all[i]));
@@ -203,10 +204,15 @@ impl Flow {
 /// Blocks that are looked at; behind more of them, everything is read.
 const MOST: usize = 48;
 
-/// What is needed behind each instruction of a block. `flow` tells of others; none if they are not known.
-pub fn needs<'f>(block: &'f Flow, mut flow: impl FnMut(u64) -> Option<&'f Flow>) -> Box<[Needs]> {
+/// What is needed behind a block, and behind all others that it leads to, by their addresses, if none was left out. `flow` tells of
+/// others; none if they are not known.
+pub fn behind<'f>(
+    block: &'f Flow,
+    mut flow: impl FnMut(u64) -> Option<&'f Flow>,
+) -> (Needs, Vec<(u64, Needs)>) {
     // The block itself has no address here: if it comes again, it is another.
     let mut known: Vec<(u64, &Flow, Needs)> = Vec::new();
+    let mut complete = true;
     let mut at = 0;
     let mut present = Some(block);
     while let Some(now) = present {
@@ -215,9 +221,8 @@ pub fn needs<'f>(block: &'f Flow, mut flow: impl FnMut(u64) -> Option<&'f Flow>)
                 if known.iter().any(|k| k.0 == pc) {
                     continue;
                 }
-                if known.len() < MOST
-                    && let Some(flow) = flow(pc)
-                {
+                complete &= known.len() < MOST;
+                if complete && let Some(flow) = flow(pc) {
                     known.push((pc, flow, Needs::NOTHING));
                 }
             }
@@ -242,5 +247,6 @@ pub fn needs<'f>(block: &'f Flow, mut flow: impl FnMut(u64) -> Option<&'f Flow>)
             known[i].2 = needs;
         }
     }
-    block.within(behind(block, &known))
+    let others = known.iter().filter(|_| complete).map(|k| (k.0, behind(k.1, &known)));
+    (behind(block, &known), others.collect())
 }
