@@ -9,7 +9,7 @@ use super::cross::{self, Whence};
 use super::elements;
 use super::exchange::{self, Exchange};
 use super::groups::{self, Registers};
-use super::matrix::{Factors, Factors64, Product, Sums, Words, multiply_32, multiply_64};
+use super::matrix::{Product, Sums, Words, multiply_32, multiply_64, multiply_small};
 use super::places::{Places, Request, places};
 use super::quick::{PackedSpan, Span};
 use super::update::{self, Batch};
@@ -483,8 +483,9 @@ pub(crate) struct Kernels {
     /// One number to all active lanes ([`groups::spread`]).
     pub spread: unsafe fn(*const u8, &Registers, u8, Extend, u64),
     /// Multiplies and adds matrices ([`multiply_32`]).
-    pub mfma_32: unsafe fn(&Words, &mut Factors, &Product, &Sums),
-    pub mfma_64: unsafe fn(&Factors64, usize, &Sums),
+    pub mfma_32: unsafe fn(&Words, &Product, &Sums),
+    pub mfma_small: unsafe fn(&Words, &Product, &Sums),
+    pub mfma_64: unsafe fn(&Words, bool, &Sums),
 }
 
 impl Kernels {
@@ -632,13 +633,17 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { groups::spread::<$v>(p, to, bytes, extend, exec) }
                 }
-                pub unsafe fn mfma_32(words: &Words, factors: &mut Factors, product: &Product, sums: &Sums) {
+                pub unsafe fn mfma_32(words: &Words, product: &Product, sums: &Sums) {
                     // SAFETY: the caller's promise.
-                    unsafe { multiply_32::<$v>(words, factors, product, sums) }
+                    unsafe { multiply_32::<$v>(words, product, sums) }
                 }
-                pub unsafe fn mfma_64(factors: &Factors64, rows: usize, sums: &Sums) {
+                pub unsafe fn mfma_small(words: &Words, product: &Product, sums: &Sums) {
                     // SAFETY: the caller's promise.
-                    unsafe { multiply_64::<$v>(factors, rows, sums) }
+                    unsafe { multiply_small::<$v>(words, product, sums) }
+                }
+                pub unsafe fn mfma_64(words: &Words, small: bool, sums: &Sums) {
+                    // SAFETY: the caller's promise.
+                    unsafe { multiply_64::<$v>(words, small, sums) }
                 }
             }
         }
@@ -657,6 +662,7 @@ macro_rules! backend {
             encode: $module::encode,
             spread: $module::spread,
             mfma_32: $module::mfma_32,
+            mfma_small: $module::mfma_small,
             mfma_64: $module::mfma_64,
         };
     };

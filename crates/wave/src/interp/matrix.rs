@@ -8,7 +8,7 @@ use super::Exec;
 use crate::program::{Inst, Src};
 use crate::simd::{Bits, V16};
 use crate::state::Vgpr;
-use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use wavemill_isa::encoding::bits;
 use wavemill_sem::FloatMode;
@@ -23,21 +23,46 @@ type Part = [u32; 16];
 /// What a block multiplies: columns of A and rows of B, in parts of sixteen rows and columns. They are words of registers,
 /// which kernels take apart.
 #[repr(align(64))]
-pub(crate) struct Factors {
-    a: [[Part; 2]; 16],
-    b: [[Part; 2]; 16],
+struct Factors {
+    a: [[MaybeUninit<Part>; 2]; 16],
+    b: [[MaybeUninit<Part>; 2]; 16],
 }
 
-/// Where the words of a block's factors are: sixteen lanes of a register each.
+/// A and B as registers have them.
 pub(crate) struct Words {
-    a: [[*const u32; 2]; 8],
-    b: [[*const u32; 2]; 8],
+    a: Operand,
+    b: Operand,
+    /// Whose A each block takes.
+    a_blocks: [u8; 4],
 }
 
-/// The same for f64: lower words and upper ones.
-pub(crate) struct Factors64 {
-    a: [[*const u32; 2]; 4],
-    b: [[*const u32; 2]; 4],
+/// Where the numbers of an operand are: in registers, or, if it is a constant, in two that are copies of it.
+#[derive(Clone, Copy)]
+struct Operand {
+    first: *const Vgpr,
+    constant: bool,
+    /// The first lane for each sixteen.
+    lanes: [u8; 4],
+}
+
+impl Operand {
+    /// Where sixteen lanes of a register are.
+    #[inline(always)]
+    fn place(&self, register: usize, sixteen: usize) -> *const u32 {
+        let register = if self.constant { register % 2 } else { register };
+        self.first.wrapping_add(register).cast::<u32>().wrapping_add(self.lanes[sixteen % 4] as usize)
+    }
+
+    /// The operand as B, whose lanes BLGP moves.
+    #[inline(always)]
+    fn moved(mut self, shape: &Shape, blgp: u32) -> Operand {
+        if blgp != 0 {
+            for (first, lane) in (0..64).step_by(16).zip(&mut self.lanes) {
+                *lane = shape.b_lane(first, blgp) as u8;
+            }
+        }
+        self
+    }
 }
 
 /// Where rows of C and D lie: dwords from the first one. Those of D are known to lie in different places.
@@ -45,47 +70,32 @@ pub(crate) struct Factors64 {
 pub(crate) struct Sums {
     c: *const u32,
     /// A constant has all rows in one place.
-    c_rows: &'static [u32],
+    c_rows: &'static [u32; 32],
     d: *mut u32,
-    d_rows: &'static [u32],
+    d_rows: &'static [u32; 32],
+    /// Dwords from the rows of a block, or of sixteen lanes of small matrices, to those of the next one.
+    c_next: usize,
+    d_next: usize,
 }
 
-/// A row of C in which all numbers are the same, or one that was copied.
-#[repr(align(64))]
-struct Row([Part; 2]);
-
-/// Where the numbers of an operand are.
-enum Operand<'a> {
-    /// From a register on.
-    Registers(u16),
-    /// They are the same in all lanes of the first register, and of the second.
-    Constant(&'a [Row; 2]),
-}
-
-/// Room for a constant in all lanes.
-type Constant = Option<[Row; 2]>;
-
-impl Operand<'_> {
-    /// Where consecutive lanes of a register are.
+impl Sums {
+    /// Those of a later block, or of later lanes.
     #[inline(always)]
-    fn place(&self, file: &[Vgpr], register: u32, first: u32) -> *const u32 {
-        match self {
-            Operand::Registers(r) => {
-                let parts = file[*r as usize + register as usize].0.as_chunks::<16>().0;
-                parts[first as usize / 16 % 4].as_ptr()
-            }
-            Operand::Constant(rows) => rows[register as usize % 2].0[0].as_ptr(),
-        }
+    fn next(&self, n: usize) -> Sums {
+        Sums { c: self.c.wrapping_add(n * self.c_next), d: self.d.wrapping_add(n * self.d_next), ..*self }
     }
 }
 
+/// Room for a constant in all lanes of two registers.
+type Constant = MaybeUninit<[Vgpr; 2]>;
+
 /// All rows in one place.
-const SAME: &[u32] = &[0; 32];
+const SAME: &[u32; 32] = &[0; 32];
 /// Rows of D in registers.
-const OF_4: &[u32] = &rows_of(4, Element::F32);
-const OF_16: &[u32] = &rows_of(16, Element::F32);
-const OF_32: &[u32] = &rows_of(32, Element::F32);
-const OF_F64: &[u32] = &rows_of(16, Element::F64);
+const OF_4: &[u32; 32] = &rows_of(4, Element::F32);
+const OF_16: &[u32; 32] = &rows_of(16, Element::F32);
+const OF_32: &[u32; 32] = &rows_of(32, Element::F32);
+const OF_F64: &[u32; 32] = &rows_of(16, Element::F64);
 
 /// Where the first block has the rows of D, which does not depend on how much is multiplied.
 const fn rows_of(m: u32, element: Element) -> [u32; 32] {
@@ -105,92 +115,113 @@ const fn rows_of(m: u32, element: Element) -> [u32; 32] {
 pub(crate) struct Product {
     element: Element,
     sum: Sum,
-    /// Words of A's rows and B's columns.
-    words: usize,
+    /// Registers of A and B.
+    registers: usize,
+    /// How often these are rows of A and columns of B, from one k on.
+    steps: usize,
     /// Rows of A and C.
     rows: usize,
     /// Sixteens of columns.
     parts: usize,
     /// k that make one group of sums.
     group: u32,
-    /// Matrices of four rows and columns lie side by side: a lane has a row of its matrix's A, and a column of its B.
-    side_by_side: bool,
+    /// Matrices.
+    blocks: usize,
 }
 
-thread_local! {
-    /// Matrices that no instruction of the thread uses.
-    static SPARE: Cell<Option<Box<Factors>>> = const { Cell::new(None) };
+/// Takes sixteen lanes' words apart into elements of k that follow each other, of 16 bits or less; notes if one is [`mfma::small`].
+#[inline(always)]
+fn apart<V: V16>(word: V, p: &Product, small: &mut Bits) -> [V; 2] {
+    match p.element {
+        Element::I8 => [mfma::two_i8(word, false), mfma::two_i8(word, true)],
+        element => {
+            let low = mfma::widen(element, p.sum, word & w(0xffff));
+            let high = mfma::widen(element, p.sum, word.shr(w(16)));
+            *small = *small | mfma::small(element, low) | mfma::small(element, high);
+            [low, high]
+        }
+    }
 }
 
-/// Takes words apart into factors; true if some are [`mfma::small`].
+/// Takes a block's words apart into factors; true if some are [`mfma::small`].
 ///
 /// # Safety
-/// The words must be there, aligned.
+/// The operand must be there, aligned.
 #[inline(always)]
-unsafe fn unpack<V: V16>(words: &[[*const u32; 2]; 8], matrix: &mut [[Part; 2]; 16], p: &Product) -> bool {
+unsafe fn unpack<V: V16>(
+    from: &Operand,
+    block: usize,
+    matrix: &mut [[MaybeUninit<Part>; 2]; 16],
+    p: &Product,
+) -> bool {
     let mut small = Bits(0);
-    for (n, words) in words[..p.words].iter().enumerate() {
-        for (part, word) in words[..p.parts].iter().enumerate() {
-            // SAFETY: the caller's promise.
-            let word = unsafe { V::load(*word) };
-            let (low, high) = match p.element {
-                Element::F32 | Element::F64 => {
-                    matrix[n][part] = word.to_array();
-                    continue;
+    // A word has two elements, unless they have 32 bits.
+    let mut elements = matrix.chunks_mut(if p.element == Element::F32 { 1 } else { 2 });
+    // Sixteens of lanes follow each other by parts, blocks and steps.
+    for step in 0..p.steps {
+        let first = p.parts * (block + p.blocks * step);
+        for (register, elements) in (0..p.registers).zip(&mut elements) {
+            for part in 0..p.parts {
+                // SAFETY: the caller's promise.
+                let word = unsafe { V::load(from.place(register, first + part)) };
+                match elements {
+                    [one, two] => {
+                        let [low, high] = apart(word, p, &mut small);
+                        one[part].write(low.to_array());
+                        two[part].write(high.to_array());
+                    }
+                    [one, ..] => {
+                        one[part].write(word.to_array());
+                    }
+                    [] => {}
                 }
-                Element::I8 => (mfma::two_i8(word, false), mfma::two_i8(word, true)),
-                Element::F16 | Element::Bf16 => {
-                    let low = mfma::widen(p.element, p.sum, word & w(0xffff));
-                    let high = mfma::widen(p.element, p.sum, word.shr(w(16)));
-                    small = small | mfma::small(p.element, low) | mfma::small(p.element, high);
-                    (low, high)
-                }
-            };
-            matrix[2 * n][part] = low.to_array();
-            matrix[2 * n + 1][part] = high.to_array();
+            }
         }
     }
     small.0 != 0
 }
 
-/// D = A · B + C.
+/// Kernels for how products become sums: the modes that matter are known in their loops, and so are the sizes of groups.
+macro_rules! of_sums {
+    ($p:expr, $kernel:ident::<$v:ident>($($argument:expr),*)) => {
+        match ($p.sum, $p.group) {
+            (Sum::Integer, _) => $kernel::<$v, 1, 2, _>($($argument),*, Integer),
+            (Sum::Fused(FloatMode::IEEE), _) => $kernel::<$v, 1, 1, _>($($argument),*, Fused),
+            (Sum::Fused(m), _) => $kernel::<$v, 1, 1, _>($($argument),*, FusedIn(m)),
+            (Sum::Pairs, 4) => $kernel::<$v, 4, 4, _>($($argument),*, Pairs),
+            (Sum::Pairs, _) => $kernel::<$v, 2, 2, _>($($argument),*, Pairs),
+            (Sum::Exact, 4) => $kernel::<$v, 4, 4, _>($($argument),*, Exact),
+            (Sum::Exact, _) => $kernel::<$v, 2, 2, _>($($argument),*, Exact),
+        }
+    };
+}
+
+/// D = A · B + C, for all blocks.
 ///
 /// # Safety
 /// The words must be there, and the rows of C and D be where `sums` says, aligned registers or copies of such, for as many parts
-/// as there are. What is written may lie over the words.
+/// and blocks as there are. What is written may lie over the same block's words.
 #[inline(always)]
-pub(super) unsafe fn multiply_32<V: V16>(words: &Words, factors: &mut Factors, p: &Product, sums: &Sums) {
+pub(super) unsafe fn multiply_32<V: V16>(words: &Words, p: &Product, sums: &Sums) {
     // SAFETY: the caller's promise.
-    unsafe {
-        let small = unpack::<V>(&words.a, &mut factors.a, p) | unpack::<V>(&words.b, &mut factors.b, p);
-        multiply::<V>(factors, p, sums, small);
-    }
+    unsafe { of_sums!(p, blocks::<V>(words, p, sums)) }
 }
 
-/// See [`multiply_32`]; factors have been taken apart.
+/// The same for sixteen matrices of four rows and columns, side by side: a lane has a row of its matrix's A, and a column of its
+/// B.
+///
+/// # Safety
+/// As for [`multiply_32`]; what is written may lie over what the same lanes have.
 #[inline(always)]
-unsafe fn multiply<V: V16>(f: &Factors, p: &Product, s: &Sums, small: bool) {
-    // The modes that matter are known in their loops, and so are the sizes of groups.
+pub(super) unsafe fn multiply_small<V: V16>(words: &Words, p: &Product, sums: &Sums) {
     // SAFETY: the caller's promise.
-    unsafe {
-        match (p.sum, p.group) {
-            (Sum::Integer, _) => groups::<V, 1, _>(f, p, s, Integer),
-            (Sum::Fused(FloatMode::IEEE), _) => groups::<V, 1, _>(f, p, s, Fused),
-            (Sum::Fused(m), _) => groups::<V, 1, _>(f, p, s, FusedIn(m)),
-            (Sum::Pairs, 4) if small => groups::<V, 4, _>(f, p, s, SmallPairs),
-            (Sum::Pairs, 4) => groups::<V, 4, _>(f, p, s, Pairs),
-            (Sum::Pairs, _) if small => groups::<V, 2, _>(f, p, s, SmallPairs),
-            (Sum::Pairs, _) => groups::<V, 2, _>(f, p, s, Pairs),
-            (Sum::Exact, 4) => groups::<V, 4, _>(f, p, s, Exact),
-            (Sum::Exact, _) => groups::<V, 2, _>(f, p, s, Exact),
-        }
-    }
+    unsafe { of_sums!(p, side_by_side::<V>(words, p, sums)) }
 }
 
 /// A step of sums, N of k at a time. (Closures would do, were they sure to be inlined where the host's instructions are
 /// known.)
 trait Step<V: V16, const N: usize>: Copy {
-    /// The step holds unless a NaN comes out.
+    /// The step holds unless a NaN comes out or factors are small.
     const CHECKED: bool = false;
     fn step(self, a: &[V; N], b: &[V; N], sum: V) -> V;
     /// The step as it is in full, if it has to be checked.
@@ -247,15 +278,6 @@ impl<V: V16, const N: usize> Step<V, N> for Pairs {
 }
 
 #[derive(Clone, Copy)]
-struct SmallPairs;
-impl<V: V16, const N: usize> Step<V, N> for SmallPairs {
-    #[inline(always)]
-    fn step(self, a: &[V; N], b: &[V; N], sum: V) -> V {
-        mfma::pairs(a, b, sum)
-    }
-}
-
-#[derive(Clone, Copy)]
 struct Exact;
 impl<V: V16, const N: usize> Step<V, N> for Exact {
     fn step(self, a: &[V; N], b: &[V; N], sum: V) -> V {
@@ -268,57 +290,145 @@ impl<V: V16, const N: usize> Step<V, N> for Exact {
     }
 }
 
-/// Rows of A times columns of B. Safe as [`multiply_32`] is.
+/// All blocks. Safe as [`multiply_32`] is.
 #[inline(always)]
-unsafe fn groups<V: V16, const N: usize, S: Step<V, N>>(f: &Factors, p: &Product, sums: &Sums, step: S) {
-    // Several rows at a time share what is loaded of B, and both parts what is loaded of A. Sums stay in registers. (A loop
-    // each: closures would not be compiled for the host.)
-    // SAFETY: the caller's promise.
-    unsafe {
-        if p.side_by_side {
-            return rows::<V, N, 4, 1, true, S>(f, p, 0, sums, step);
-        }
-        for i in (0..p.rows).step_by([8, 4][(N > 1) as usize]) {
-            match (p.parts, N) {
-                (1, 1) => rows::<V, N, 8, 1, false, S>(f, p, i, sums, step),
-                (1, _) => rows::<V, N, 4, 1, false, S>(f, p, i, sums, step),
-                (_, 1) => rows::<V, N, 8, 2, false, S>(f, p, i, sums, step),
-                _ => rows::<V, N, 4, 2, false, S>(f, p, i, sums, step),
+unsafe fn blocks<V: V16, const N: usize, const D: usize, S: Step<V, N>>(
+    words: &Words,
+    p: &Product,
+    sums: &Sums,
+    step: S,
+) {
+    let mut factors = Factors { a: [[MaybeUninit::uninit(); 2]; 16], b: [[MaybeUninit::uninit(); 2]; 16] };
+    let f = &mut factors;
+    for block in 0..p.blocks {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let sums = sums.next(block);
+            let of_a = words.a_blocks[block % 4] as usize;
+            let small = unpack::<V>(&words.a, of_a, &mut f.a, p) | unpack::<V>(&words.b, block, &mut f.b, p);
+            // Several rows at a time share what is loaded of B, and both parts what is loaded of A. Sums stay in registers.
+            // (A loop each: closures would not be compiled for the host.)
+            for i in (0..p.rows).step_by([8, 4][(N > 1) as usize]) {
+                match (p.parts, N) {
+                    (1, 1) => rows::<V, N, 8, 1, S>(f, p, i, &sums, step, small),
+                    (1, _) => rows::<V, N, 4, 1, S>(f, p, i, &sums, step, small),
+                    (_, 1) => rows::<V, N, 8, 2, S>(f, p, i, &sums, step, small),
+                    _ => rows::<V, N, 4, 2, S>(f, p, i, &sums, step, small),
+                }
             }
         }
     }
 }
 
-/// R rows from one on, in P parts; of matrices side by side, or of one. Safe as [`multiply_32`] is.
+/// Small matrices with D elements of k, in groups of N. Safe as [`multiply_small`] is.
 #[inline(always)]
-unsafe fn rows<
+unsafe fn side_by_side<V: V16, const N: usize, const D: usize, S: Step<V, N>>(
+    words: &Words,
+    p: &Product,
+    sums: &Sums,
+    step: S,
+) {
+    for section in 0..4 {
+        let mut small = Bits(0);
+        let mut factors = [[V::splat(0); D]; 2];
+        for (factors, words) in factors.iter_mut().zip([&words.a, &words.b]) {
+            // A word has two elements, unless they have 32 bits.
+            for (n, factors) in factors.chunks_mut(D.min(2)).enumerate() {
+                // SAFETY: the caller's promise.
+                let word = unsafe { V::load(words.place(n, section)) };
+                match factors {
+                    [one] => *one = word,
+                    two => two.copy_from_slice(&apart(word, p, &mut small)),
+                }
+            }
+        }
+        let [a, b] = &factors;
+        // SAFETY: the caller's promise. All rows are read before one is written.
+        unsafe {
+            let sums = sums.next(section);
+            let mut total = small_rows::<V, N, D, S, false>(a, b, p, &sums, step);
+            let nan = total[0][0].funord(total[1][0]) | total[2][0].funord(total[3][0]);
+            if S::CHECKED && (nan | small).0 != 0 {
+                total = small_rows::<V, N, D, S, true>(a, b, p, &sums, step);
+            }
+            put(&total, 0, &sums);
+        }
+    }
+}
+
+/// The four rows of sums of sixteen lanes, with steps as they are in full or not. Safe as [`multiply_small`] is.
+#[inline(always)]
+unsafe fn small_rows<V: V16, const N: usize, const D: usize, S: Step<V, N>, const FULL: bool>(
+    a: &[V; D],
+    b: &[V; D],
+    p: &Product,
+    sums: &Sums,
+    step: S,
+) -> [[V; 1]; 4] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        [
+            [small_row::<V, N, D, S, FULL, 0>(a, b, p, sums, step)],
+            [small_row::<V, N, D, S, FULL, 1>(a, b, p, sums, step)],
+            [small_row::<V, N, D, S, FULL, 2>(a, b, p, sums, step)],
+            [small_row::<V, N, D, S, FULL, 3>(a, b, p, sums, step)],
+        ]
+    }
+}
+
+/// One of them. Safe as [`multiply_small`] is.
+#[inline(always)]
+unsafe fn small_row<
     V: V16,
     const N: usize,
-    const R: usize,
-    const P: usize,
-    const SIDE_BY_SIDE: bool,
+    const D: usize,
     S: Step<V, N>,
+    const FULL: bool,
+    const ROW: usize,
 >(
+    a: &[V; D],
+    b: &[V; D],
+    p: &Product,
+    sums: &Sums,
+    step: S,
+) -> V {
+    // SAFETY: the caller's promise.
+    let mut sum = mfma::start(p.sum, unsafe { V::load(sums.c.add(sums.c_rows[ROW] as usize)) });
+    for (a, b) in a.as_chunks::<N>().0.iter().zip(b.as_chunks::<N>().0) {
+        let mut row = [V::splat(0); N];
+        for (of_row, a) in row.iter_mut().zip(a) {
+            *of_row = a.quads::<ROW>();
+        }
+        sum = if FULL { step.full(&row, b, sum) } else { step.step(&row, b, sum) };
+    }
+    sum
+}
+
+/// R rows from one on, in P parts. Safe as [`multiply_32`] is.
+#[inline(always)]
+unsafe fn rows<V: V16, const N: usize, const R: usize, const P: usize, S: Step<V, N>>(
     f: &Factors,
     p: &Product,
     first: usize,
     sums: &Sums,
     step: S,
+    small: bool,
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let total = totals::<V, N, R, P, SIDE_BY_SIDE, S>(f, p, first, sums, step, false);
-        let mut nan = Bits(0);
-        for row in &total {
+        if !(S::CHECKED && small) {
+            let total = totals::<V, N, R, P, S>(f, p, first, sums, step, false);
             // A comparison looks at two of them.
-            nan = nan | row[0].funord(row[P - 1]);
+            let mut nan = Bits(0);
+            for pair in total.as_flattened().chunks(2) {
+                nan = nan | pair[0].funord(pair[pair.len() - 1]);
+            }
+            if !S::CHECKED || nan.0 == 0 {
+                return put(&total, first, sums);
+            }
         }
-        if S::CHECKED && nan.0 != 0 {
-            // C is still there: nothing of these rows has been written.
-            let total = totals::<V, N, R, P, SIDE_BY_SIDE, S>(f, p, first, sums, step, true);
-            return put(&total, first, sums);
-        }
-        put(&total, first, sums);
+        // C is still there: nothing of these rows has been written.
+        put(&totals::<V, N, R, P, S>(f, p, first, sums, step, true), first, sums);
     }
 }
 
@@ -335,20 +445,13 @@ unsafe fn put<V: V16, const R: usize, const P: usize>(total: &[[V; P]; R], first
 
 /// Where R rows are.
 #[inline(always)]
-fn some_rows<const R: usize>(rows: &[u32], first: usize) -> [u32; R] {
+fn some_rows<const R: usize>(rows: &[u32; 32], first: usize) -> [u32; R] {
     rows.get(first..).and_then(|rows| rows.first_chunk()).copied().unwrap_or([0; R])
 }
 
 /// The sums of R rows in P parts, with steps as they are in full or not. Safe as [`multiply_32`] is.
 #[inline(always)]
-unsafe fn totals<
-    V: V16,
-    const N: usize,
-    const R: usize,
-    const P: usize,
-    const SIDE_BY_SIDE: bool,
-    S: Step<V, N>,
->(
+unsafe fn totals<V: V16, const N: usize, const R: usize, const P: usize, S: Step<V, N>>(
     f: &Factors,
     p: &Product,
     first: usize,
@@ -356,7 +459,8 @@ unsafe fn totals<
     step: S,
     full: bool,
 ) -> [[V; P]; R] {
-    let depth = if p.element == Element::F32 { p.words } else { 2 * p.words };
+    let words = p.registers * p.steps;
+    let depth = if p.element == Element::F32 { words } else { 2 * words };
     let (a, b) = (f.a[..depth].as_chunks::<N>().0, f.b[..depth].as_chunks::<N>().0);
     let mut total = [[V::splat(0); P]; R];
     for (row, at) in total.iter_mut().zip(some_rows::<R>(sums.c_rows, first)) {
@@ -371,16 +475,15 @@ unsafe fn totals<
         let mut columns = [[V::splat(0); N]; P];
         for (part, columns) in columns.iter_mut().enumerate() {
             for (column, b) in columns.iter_mut().zip(b) {
-                *column = V::from_array(b[part]);
+                // SAFETY: all parts of so many elements of k have been written.
+                *column = V::from_array(unsafe { b[part].assume_init() });
             }
         }
         for (n, sums) in total.iter_mut().enumerate() {
             let mut row = [V::splat(0); N];
             for (factor, a) in row.iter_mut().zip(a) {
-                *factor = match SIDE_BY_SIDE {
-                    true => V::from_array(std::array::from_fn(|lane| a[0][lane & !3 | n & 3])),
-                    false => V::splat(a.as_flattened()[first + n]),
-                };
+                // SAFETY: as above, and there is such a row.
+                *factor = V::splat(unsafe { a.as_ptr().cast::<u32>().add(first + n).read() });
             }
             for (sum, columns) in sums.iter_mut().zip(&columns) {
                 *sum = match full {
@@ -393,51 +496,69 @@ unsafe fn totals<
     total
 }
 
-/// D = A · B + C in f64, of so many rows; a single one has a row of A for each column.
+/// D = A · B + C in f64: sixteen rows, or those of four small matrices side by side.
 ///
 /// # Safety
 /// As for [`multiply_32`]; upper words are in the register behind.
 #[inline(always)]
-pub(super) unsafe fn multiply_64<V: V16>(factors: &Factors64, rows: usize, sums: &Sums) {
-    let Factors64 { a, b } = factors;
+pub(super) unsafe fn multiply_64<V: V16>(words: &Words, small: bool, sums: &Sums) {
+    let Words { a, b, .. } = words;
     let mut rows_of_b = [V::Long::splat(0); 4];
-    let mut words = [[0u64; 16]; 4];
+    let mut rows_of_a = [[V::Long::splat(0); 4]; 4];
+    let mut columns_of_a = [[0u64; 16]; 4];
     // SAFETY: the caller's promise; sixteen times two dwords.
     unsafe {
-        for k in 0..4 {
-            rows_of_b[k] = join::<V>(&b[k]);
-            V::store_groups([V::load(a[k][0]), V::load(a[k][1])], words[k].as_mut_ptr().cast());
+        for (k, row) in rows_of_b.iter_mut().enumerate() {
+            *row = V::Long::join(V::load(b.place(0, k)), V::load(b.place(1, k)));
         }
-    }
-    for (i, (c, d)) in sums.c_rows[..rows].iter().zip(sums.d_rows).enumerate() {
-        let i = i % 16;
-        // SAFETY: the caller's promise.
-        unsafe {
-            let c = sums.c.add(*c as usize);
-            let start = V::Long::join(V::load(c), V::load(c.add(64)));
-            let mut sum = start;
-            for k in 0..4 {
-                let a = if rows == 1 { join::<V>(&a[k]) } else { V::Long::splat(words[k][i]) };
-                sum = mfma::plain_f64(a, rows_of_b[k], sum);
+        for (k, column) in columns_of_a.iter_mut().enumerate() {
+            let (lo, hi) = (V::load(a.place(0, k)), V::load(a.place(1, k)));
+            if small {
+                rows_of_a[0][k] = V::Long::join(lo.quads::<0>(), hi.quads::<0>());
+                rows_of_a[1][k] = V::Long::join(lo.quads::<1>(), hi.quads::<1>());
+                rows_of_a[2][k] = V::Long::join(lo.quads::<2>(), hi.quads::<2>());
+                rows_of_a[3][k] = V::Long::join(lo.quads::<3>(), hi.quads::<3>());
+            } else {
+                V::store_groups([lo, hi], column.as_mut_ptr().cast());
             }
-            if sum.funord(sum).0 != 0 {
-                sum = start;
-                for k in 0..4 {
-                    let a = if rows == 1 { join::<V>(&a[k]) } else { V::Long::splat(words[k][i]) };
-                    sum = mfma::step_f64(a, rows_of_b[k], sum);
-                }
+        }
+        if small {
+            for (i, a) in rows_of_a.iter().enumerate() {
+                row_64::<V>(i, a, &rows_of_b, sums);
             }
-            let d = sums.d.add(*d as usize);
-            sum.lo().store(d);
-            sum.hi().store(d.add(64));
+            return;
+        }
+        for i in 0..16 {
+            let mut a = [V::Long::splat(0); 4];
+            for (a, column) in a.iter_mut().zip(&columns_of_a) {
+                *a = V::Long::splat(column[i]);
+            }
+            row_64::<V>(i, &a, &rows_of_b, sums);
         }
     }
 }
 
+/// A row of D. Safe as [`multiply_64`] is.
 #[inline(always)]
-unsafe fn join<V: V16>([lo, hi]: &[*const u32; 2]) -> V::Long {
-    // SAFETY: the caller's words.
-    unsafe { V::Long::join(V::load(*lo), V::load(*hi)) }
+unsafe fn row_64<V: V16>(i: usize, a: &[V::Long; 4], b: &[V::Long; 4], sums: &Sums) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let c = sums.c.add(sums.c_rows[i] as usize);
+        let start = V::Long::join(V::load(c), V::load(c.add(64)));
+        let mut sum = start;
+        for (a, b) in a.iter().zip(b) {
+            sum = mfma::plain_f64(*a, *b, sum);
+        }
+        if sum.funord(sum).0 != 0 {
+            sum = start;
+            for (a, b) in a.iter().zip(b) {
+                sum = mfma::step_f64(*a, *b, sum);
+            }
+        }
+        let d = sums.d.add(sums.d_rows[i] as usize);
+        sum.lo().store(d);
+        sum.hi().store(d.add(64));
+    }
 }
 
 /// Registers of an operand.
@@ -462,14 +583,20 @@ impl Exec<'_> {
         }
     }
 
-    /// Where an operand's numbers are.
+    /// Where the numbers of so many registers of an operand are.
     #[inline(always)]
-    fn operand<'a>(&mut self, src: Src, room: &'a mut Constant) -> Operand<'a> {
+    fn operand(&mut self, src: Src, count: u32, room: &mut Constant) -> Operand {
         match src {
-            Src::Vgpr(r) => Operand::Registers(r),
+            Src::Vgpr(r) => {
+                let file = &mut self.run.wave.vgprs;
+                assert!(r as usize + count as usize <= file.len(), "decoding sees to it");
+                let first = file.as_mut_ptr().wrapping_add(r as usize).cast_const();
+                Operand { first, constant: false, lanes: [0, 16, 32, 48] }
+            }
             src => {
-                let rows = [0, 1].map(|register| Row([self.gather(src, register, |n| n); 2]));
-                Operand::Constant(room.insert(rows))
+                let rows =
+                    room.write([0, 1].map(|register| Vgpr([self.gather(src, register, |n| n)[0]; 64])));
+                Operand { first: rows.as_ptr(), constant: true, lanes: [0; 4] }
             }
         }
     }
@@ -478,39 +605,33 @@ impl Exec<'_> {
         if self.run.skips_vector() {
             return;
         }
-        let Some(shape) = mfma::shape(inst.op) else { return };
-        if shape.element == Element::F64 {
-            return self.mfma_f64(inst, &shape);
+        match mfma::shape(inst.op) {
+            None => {}
+            Some(shape) if shape.element == Element::F64 => self.mfma_f64(inst, &shape),
+            Some(shape) if shape.m == 4 => self.mfma_small(inst, &shape),
+            Some(shape) => self.mfma_blocks(inst, &shape),
         }
-        let mut work = SPARE
-            .take()
-            .unwrap_or_else(|| Box::new(Factors { a: [[[0; 16]; 2]; 16], b: [[[0; 16]; 2]; 16] }));
-        match shape.m {
-            4 => self.mfma_small(inst, &shape, &mut work),
-            _ => self.mfma_blocks(inst, &shape, &mut work),
-        }
-        SPARE.set(Some(work));
     }
 
     fn product(&self, shape: &Shape) -> Product {
         Product {
             element: shape.element,
             sum: shape.sum(&self.mode, self.run.wave.level),
-            words: (shape.k * shape.element.bits() / 32) as usize,
+            registers: (shape.per_lane() * shape.element.bits() / 32) as usize,
+            steps: (shape.k >> shape.per_lane().trailing_zeros()) as usize,
             rows: shape.m as usize,
             parts: shape.m as usize / 16,
             group: shape.per_lane(),
-            side_by_side: false,
+            blocks: shape.blocks as usize,
         }
     }
 
     /// f32 and i32 sums of matrices with 16 or 32 columns.
-    fn mfma_blocks(&mut self, inst: &Inst, shape: &Shape, work: &mut Factors) {
+    fn mfma_blocks(&mut self, inst: &Inst, shape: &Shape) {
         let (cbsz, abid, blgp) =
             (bits::MFMA_CBSZ.get(inst.bits), bits::MFMA_ABID.get(inst.bits), bits::MFMA_BLGP.get(inst.bits));
         let product = self.product(shape);
-        let (factors, sums) =
-            (shape.per_lane() * shape.element.bits() / 32, shape.m * shape.n * shape.blocks / 64);
+        let (factors, sums) = (product.registers as u32, shape.m * shape.n * shape.blocks / 64);
         let d_rows = if shape.m == 16 { OF_16 } else { OF_32 };
         // D may lie over what later blocks and rows read. As C it has each element where D has it; else all is read first.
         let written = registers(Src::Vgpr(inst.dst), sums);
@@ -520,146 +641,97 @@ impl Exec<'_> {
         let kept = shape.blocks > 1 && (meets(&a) || meets(&b)) || meets(&c) && c != written;
         let mut late: Vec<Vgpr> =
             if kept { self.run.wave.vgprs[written.clone()].to_vec() } else { Vec::new() };
-        let (mut room_a, mut room_b, mut room_c): (Constant, Constant, Constant) = (None, None, None);
-        let of_a = self.operand(inst.src[0], &mut room_a);
-        let of_b = self.operand(inst.src[1], &mut room_b);
-        let of_c = self.operand(inst.src[2], &mut room_c);
-        let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
-        assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
-        let of_word = 32 / shape.element.bits();
-        for block in 0..shape.blocks {
-            let from = shape.a_block(block, cbsz, abid);
-            for (part, first) in (0..shape.n).step_by(16).enumerate() {
-                for n in 0..product.words {
-                    let k = n as u32 * of_word;
-                    let (a, b) = (shape.a(first, k, from), shape.a(first, k, block));
-                    let lane = shape.b_lane(b.lane, blgp);
-                    words.a[n][part] = of_a.place(&self.run.wave.vgprs, a.register, a.lane);
-                    words.b[n][part] = of_b.place(&self.run.wave.vgprs, b.register, lane);
-                }
-            }
-            let at = shape.d(0, 0, block).register as usize;
-            let file = self.run.wave.vgprs.as_mut_ptr();
-            // SAFETY: the registers are there, and a block's rows in them; the kernels were chosen for what the host has.
-            unsafe {
-                let d = if kept { late.as_mut_ptr() } else { file.add(written.start) };
-                let d = d.add(at).cast();
-                let (c, c_rows) = match &of_c {
-                    Operand::Registers(_) => (file.add(c.start + at).cast_const().cast(), d_rows),
-                    Operand::Constant([constant, _]) => (constant.0.as_ptr().cast(), SAME),
-                };
-                (self.kernels.mfma_32)(&words, work, &product, &Sums { c, c_rows, d, d_rows });
+        let (mut room_a, mut room_b, mut room_c) =
+            (Constant::uninit(), Constant::uninit(), Constant::uninit());
+        let of_a = self.operand(inst.src[0], factors, &mut room_a);
+        let of_b = self.operand(inst.src[1], factors, &mut room_b);
+        let of_c = self.operand(inst.src[2], sums, &mut room_c);
+        assert!(written.end <= self.run.wave.vgprs.len(), "decoding sees to it");
+        let mut words = Words { a: of_a, b: of_b.moved(shape, blgp), a_blocks: [0, 1, 2, 3] };
+        if cbsz != 0 {
+            for (block, from) in (0..shape.blocks).zip(&mut words.a_blocks) {
+                *from = shape.a_block(block, cbsz, abid) as u8;
             }
         }
+        let file = self.run.wave.vgprs.as_mut_ptr();
+        let d_next = (shape.m * shape.n) as usize;
+        let (c_rows, c_next) = if of_c.constant { (SAME, 0) } else { (d_rows, d_next) };
+        let d = if kept { late.as_mut_ptr() } else { file.wrapping_add(written.start) }.cast();
+        // SAFETY: the registers are there, and all blocks' rows in them; the kernels were chosen for what the host has.
+        unsafe {
+            let sums = Sums { c: of_c.first.cast(), c_rows, d, d_rows, c_next, d_next };
+            (self.kernels.mfma_32)(&words, &product, &sums);
+        };
         if kept {
             self.run.wave.vgprs[written].copy_from_slice(&late);
         }
     }
 
     /// Sixteen matrices of four columns, side by side: row i of all of them is a register.
-    fn mfma_small(&mut self, inst: &Inst, shape: &Shape, work: &mut Factors) {
+    fn mfma_small(&mut self, inst: &Inst, shape: &Shape) {
         let (cbsz, abid, blgp) =
             (bits::MFMA_CBSZ.get(inst.bits), bits::MFMA_ABID.get(inst.bits), bits::MFMA_BLGP.get(inst.bits));
-        let product = Product { parts: 1, side_by_side: true, ..self.product(shape) };
-        let factors = product.words as u32;
-        // As in larger ones; here lanes that come later may want what lanes before had.
-        let written = registers(Src::Vgpr(inst.dst), 4);
-        let meets = |r: &Range<usize>| r.start < written.end && written.start < r.end;
-        let c = registers(inst.src[2], 4);
-        let kept = (0..2).any(|n| meets(&registers(inst.src[n], factors))) || meets(&c) && c != written;
-        assert!(written.end.max(c.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
-        let mut late = [Vgpr([0; 64]); 4];
-        let (mut room_a, mut room_b, mut room_c): (Constant, Constant, Constant) = (None, None, None);
-        let of_a = self.operand(inst.src[0], &mut room_a);
-        let of_b = self.operand(inst.src[1], &mut room_b);
-        let of_c = self.operand(inst.src[2], &mut room_c);
-        let mut words = Words { a: [[std::ptr::null(); 2]; 8], b: [[std::ptr::null(); 2]; 8] };
-        let mut others = [const { Row([[0; 16]; 2]) }; 2];
-        for first in (0..64).step_by(16) {
-            for n in 0..factors {
-                words.a[n as usize][0] = match cbsz {
-                    0 => of_a.place(&self.run.wave.vgprs, n, first),
-                    _ => {
-                        let other = &mut others[n as usize % 2].0[0];
-                        *other = self.gather(inst.src[0], n, |column| {
-                            4 * shape.a_block((first + column) / 4, cbsz, abid) + column % 4
-                        });
-                        other.as_ptr()
-                    }
-                };
-                let lane = shape.b_lane(first, blgp);
-                words.b[n as usize][0] = of_b.place(&self.run.wave.vgprs, n, lane);
+        let product = self.product(shape);
+        // As in larger ones. Sixteen lanes write where they read, but for a B that lanes before them may have been given to read.
+        let (factors, sums) = (product.registers as u32, 4);
+        let written = registers(Src::Vgpr(inst.dst), sums);
+        let b = registers(inst.src[1], factors);
+        let kept = blgp != 0 && b.start < written.end && written.start < b.end;
+        assert!(written.end <= self.run.wave.vgprs.len(), "decoding sees to it");
+        let mut late = MaybeUninit::<[Vgpr; 4]>::uninit();
+        let (mut room_a, mut room_b, mut room_c) =
+            (Constant::uninit(), Constant::uninit(), Constant::uninit());
+        let of_a = self.operand(inst.src[0], factors, &mut room_a);
+        let of_b = self.operand(inst.src[1], factors, &mut room_b);
+        let of_c = self.operand(inst.src[2], sums, &mut room_c);
+        let mut words = Words { a: of_a, b: of_b.moved(shape, blgp), a_blocks: [0, 1, 2, 3] };
+        let mut others = MaybeUninit::<[Vgpr; 2]>::uninit();
+        if cbsz != 0 {
+            let others = others.write([Vgpr([0; 64]), Vgpr([0; 64])]);
+            for (register, all) in others.iter_mut().enumerate().take(product.registers) {
+                for (first, part) in (0..64).step_by(16).zip(all.0.as_chunks_mut().0) {
+                    *part = self.gather(inst.src[0], register as u32, |column| {
+                        4 * shape.a_block((first + column) / 4, cbsz, abid) + column % 4
+                    });
+                }
             }
-            let file = self.run.wave.vgprs.as_mut_ptr();
-            // SAFETY: the registers are there, with four rows of sixteen lanes from `first` on; the kernels were chosen for
-            // what the host has.
-            unsafe {
-                let d = if kept { late.as_mut_ptr() } else { file.add(written.start) };
-                let d = d.cast::<u32>().add(first as usize);
-                let (c, c_rows) = match &of_c {
-                    Operand::Registers(_) => {
-                        (file.add(c.start).cast_const().cast::<u32>().add(first as usize), OF_4)
-                    }
-                    Operand::Constant([constant, _]) => (constant.0.as_ptr().cast(), SAME),
-                };
-                (self.kernels.mfma_32)(&words, work, &product, &Sums { c, c_rows, d, d_rows: OF_4 });
-            }
+            (words.a.first, words.a.constant) = (others.as_ptr(), false);
         }
-        if kept {
-            self.run.wave.vgprs[written].copy_from_slice(&late);
+        let file = self.run.wave.vgprs.as_mut_ptr();
+        let (c_rows, c_next) = if of_c.constant { (SAME, 0) } else { (OF_4, 16) };
+        let d = if kept { late.as_mut_ptr().cast() } else { file.wrapping_add(written.start) }.cast();
+        let sums = Sums { c: of_c.first.cast(), c_rows, d, d_rows: OF_4, c_next, d_next: 16 };
+        // SAFETY: the registers are there, with four rows of sixteen lanes each time; the kernels were chosen for what the host has,
+        // and write all of D.
+        unsafe {
+            (self.kernels.mfma_small)(&words, &product, &sums);
+            if kept {
+                self.run.wave.vgprs[written].copy_from_slice(&late.assume_init());
+            }
         }
     }
 
     fn mfma_f64(&mut self, inst: &Inst, shape: &Shape) {
-        let (mut room_a, mut room_b): (Constant, Constant) = (None, None);
-        let of_a = self.operand(inst.src[0], &mut room_a);
-        let of_b = self.operand(inst.src[1], &mut room_b);
-        let mut work = Factors64 { a: [[std::ptr::null(); 2]; 4], b: [[std::ptr::null(); 2]; 4] };
-        for word in 0..2 {
-            for k in 0..4 {
-                work.a[k as usize][word as usize] = of_a.place(&self.run.wave.vgprs, word, 16 * k);
-                work.b[k as usize][word as usize] = of_b.place(&self.run.wave.vgprs, word, 16 * k);
-            }
-        }
+        let (mut room_a, mut room_b) = (Constant::uninit(), Constant::uninit());
+        let of_a = self.operand(inst.src[0], 2, &mut room_a);
+        let of_b = self.operand(inst.src[1], 2, &mut room_b);
+        let words = Words { a: of_a, b: of_b, a_blocks: [0; 4] };
+        let mut room_c = Constant::uninit();
         let sums = 2 * shape.m * shape.n * shape.blocks / 64;
-        // D may lie over C as it is, or not at all, and over A and B if they are read once; else it is written late.
+        // D may lie over C as it is, or not at all, and over A and B, which are read first. A row of small matrices is in lanes of
+        // its own.
         let (written, read) = (registers(Src::Vgpr(inst.dst), sums), registers(inst.src[2], sums));
         let meets = |r: &Range<usize>| r.start < written.end && written.start < r.end;
-        let again = shape.m == 4 && (0..2).any(|n| meets(&registers(inst.src[n], 2)));
-        let direct = !again && (read == written || !meets(&read));
+        let direct = shape.m == 4 || read == written || !meets(&read);
         assert!(written.end.max(read.end) <= self.run.wave.vgprs.len(), "decoding sees to it");
-        let constant = match inst.src[2] {
-            Src::Vgpr(_) => None,
-            src => Some([0, 1].map(|word| Vgpr([self.gather(src, word, |n| n)[0]; 64]))),
-        };
+        let of_c = self.operand(inst.src[2], sums, &mut room_c);
         let mut done = if direct { Vec::new() } else { vec![Vgpr([0; 64]); sums as usize] };
         let file = self.run.wave.vgprs.as_mut_ptr();
-        let (c, c_rows) = match &constant {
-            None => (file.wrapping_add(read.start).cast_const().cast::<u32>(), OF_F64),
-            Some(constant) => (constant.as_ptr().cast(), SAME),
-        };
+        let (c, c_rows) = (of_c.first.cast(), if of_c.constant { SAME } else { OF_F64 });
         let d = if direct { file.wrapping_add(written.start) } else { done.as_mut_ptr() }.cast::<u32>();
-        if shape.m == 4 {
-            // Four matrices side by side: row i of all is sixteen lanes, as in the larger one.
-            let all = work.a;
-            for i in 0..4 {
-                let mut rows = [const { Row([[0; 16]; 2]) }; 4];
-                for ((row, all), to) in rows.iter_mut().zip(&all).zip(&mut work.a) {
-                    for ((word, from), to) in row.0.iter_mut().zip(all).zip(to) {
-                        // SAFETY: sixteen lanes of a register, or of a constant.
-                        let part = unsafe { &*from.cast::<Part>() };
-                        *word = std::array::from_fn(|column| part[column / 4 * 4 + i]);
-                        *to = word.as_ptr();
-                    }
-                }
-                let (c_rows, d_rows) = (&c_rows[i..], &OF_F64[i..]);
-                // SAFETY: as above.
-                unsafe { (self.kernels.mfma_64)(&work, 1, &Sums { c, c_rows, d, d_rows }) };
-            }
-        } else {
-            // SAFETY: as above.
-            unsafe { (self.kernels.mfma_64)(&work, 16, &Sums { c, c_rows, d, d_rows: OF_F64 }) };
-        }
+        let sums = Sums { c, c_rows, d, d_rows: OF_F64, c_next: 0, d_next: 0 };
+        // SAFETY: the registers are there, with all rows; the kernels were chosen for what the host has.
+        unsafe { (self.kernels.mfma_64)(&words, shape.m == 4, &sums) };
         if !direct {
             self.run.wave.vgprs[written].copy_from_slice(&done);
         }

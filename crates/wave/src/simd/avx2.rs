@@ -372,6 +372,18 @@ impl Host for Ymm2 {
         }
     }
     #[inline(always)]
+    fn quads<const N: usize>(self) -> Self {
+        // SAFETY: only reached from the AVX2 instance.
+        unsafe {
+            match N & 3 {
+                0 => Ymm2(_mm256_shuffle_epi32::<0>(self.0), _mm256_shuffle_epi32::<0>(self.1)),
+                1 => Ymm2(_mm256_shuffle_epi32::<0x55>(self.0), _mm256_shuffle_epi32::<0x55>(self.1)),
+                2 => Ymm2(_mm256_shuffle_epi32::<0xaa>(self.0), _mm256_shuffle_epi32::<0xaa>(self.1)),
+                _ => Ymm2(_mm256_shuffle_epi32::<0xff>(self.0), _mm256_shuffle_epi32::<0xff>(self.1)),
+            }
+        }
+    }
+    #[inline(always)]
     fn apart<R>(f: impl FnOnce() -> R) -> R {
         // SAFETY: only reached from the AVX2 instance.
         unsafe { apart(f) }

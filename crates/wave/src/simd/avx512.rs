@@ -507,6 +507,18 @@ impl Host for Zmm {
         }
     }
     #[inline(always)]
+    fn quads<const N: usize>(self) -> Self {
+        // SAFETY: only reached from the AVX-512 instance.
+        Zmm(unsafe {
+            match N & 3 {
+                0 => _mm512_shuffle_epi32::<0>(self.0),
+                1 => _mm512_shuffle_epi32::<0x55>(self.0),
+                2 => _mm512_shuffle_epi32::<0xaa>(self.0),
+                _ => _mm512_shuffle_epi32::<0xff>(self.0),
+            }
+        })
+    }
+    #[inline(always)]
     fn from_bytes(a: [u8; 16]) -> Self {
         // SAFETY: only reached from the AVX-512 instance; plain data of one size.
         unsafe { Zmm(_mm512_cvtepu8_epi32(std::mem::transmute::<[u8; 16], __m128i>(a))) }

@@ -131,6 +131,12 @@ macro_rules! host {
                 // SAFETY: the caller's promise.
                 Self::from_array(self.to_array().map(|i| unsafe { p.add(i as usize & 63).read() }))
             }
+            /// See [`V16::quads`].
+            #[inline(always)]
+            fn quads<const N: usize>(self) -> Self {
+                let lanes = self.to_array();
+                Self::from_array(std::array::from_fn(|i| lanes[i & !3 | N & 3]))
+            }
             #[inline(always)]
             fn from_bytes(a: [u8; 16]) -> Self {
                 Self::from_array(a.map(u32::from))
@@ -381,6 +387,10 @@ impl<H: Host> V16 for Lanes<H> {
     unsafe fn pick(self, p: *const u32) -> Self {
         // SAFETY: the caller's promise.
         unsafe { Lanes(self.0.pick(p)) }
+    }
+    #[inline(always)]
+    fn quads<const N: usize>(self) -> Self {
+        Lanes(self.0.quads::<N>())
     }
     #[inline(always)]
     fn from_bytes(a: [u8; 16]) -> Self {

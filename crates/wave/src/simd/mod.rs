@@ -162,6 +162,8 @@ pub(crate) trait V16: Word<Mask = Bits, Long: L16<Self>> {
     /// # Safety
     /// `p` must be readable for 256 bytes and aligned to 64.
     unsafe fn pick(self, p: *const u32) -> Self;
+    /// Lane N of each four, in all four.
+    fn quads<const N: usize>(self) -> Self;
     /// Bytes, zero-extended.
     fn from_bytes(a: [u8; 16]) -> Self;
     /// Shorts, zero-extended.

@@ -520,9 +520,9 @@ fn destinations_over_operands() {
             let wide = if element == "f64" { 2 } else { 1 };
             let bits = ["i8", "f16", "f32", "f64"].iter().position(|e| *e == element).map_or(16, |n| 8 << n);
             let (ab, cd) = ((m * k * blocks / 64 * bits).div_ceil(32), m * m * blocks / 64 * wide);
-            let run = |d: usize, c: usize| {
+            let run = |d: usize, c: usize, moved: &str| {
                 let text = format!(
-                    "{name} {}, {}, {}, {}",
+                    "{name} {}, {}, {}, {}{moved}",
                     range(d, cd),
                     range(40, ab),
                     range(44, ab),
@@ -537,8 +537,17 @@ fn destinations_over_operands() {
                 assert_eq!(machine.run(&mut wave), Event::End, "{text}");
                 (d..d + cd).map(|r| *wave.vgpr(r as u16).unwrap()).collect::<Vec<_>>()
             };
-            for (d, c) in [(40, 88), (44, 88), (36, 88), (40, 40), (44, 44), (88, 88)] {
-                assert_eq!(run(d, c), run(0, c), "{name} at v{d} on {}", simd.name());
+            // Lanes may take what other lanes have of A and B; f64 has no such modifiers, and one block nothing to share.
+            let moves = match (element, blocks) {
+                ("f64", _) => &[""][..],
+                (_, 1) => &["", " blgp:3", " blgp:1"],
+                _ => &["", " blgp:3", " blgp:1", " cbsz:1 abid:1", " cbsz:1 blgp:2"],
+            };
+            for moved in moves {
+                for (d, c) in [(40, 88), (44, 88), (36, 88), (40, 40), (44, 44), (88, 88)] {
+                    let text = format!("{name}{moved} at v{d} on {}", simd.name());
+                    assert_eq!(run(d, c, moved), run(0, c, moved), "{text}");
+                }
             }
         }
     }
