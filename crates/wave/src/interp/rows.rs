@@ -5,7 +5,7 @@ use super::Exec;
 use super::places::Rule;
 use super::quick::{Move, NOWHERE, Span, each};
 use crate::guest;
-use crate::program::Inst;
+use crate::program::{Inst, Src};
 use wavemill_isa::Level;
 use wavemill_sem::address::{self, Addressing};
 use wavemill_sem::buffer::{Buffer, BufferOperands};
@@ -105,6 +105,23 @@ impl Exec<'_> {
             }
             return true;
         }
+        if let Access::Store { bytes: bytes @ (1 | 2), high } = access
+            && let (Rule::Scratch { .. }, Src::Vgpr(data), true) = (rule, inst.src[1], exec == !0)
+        {
+            let data = &self.run.wave.vgprs[data as usize].0;
+            let (from, to) = (16 * u32::from(high), 8 * within);
+            let changed = if bytes == 1 { 0xff_u32 } else { 0xffff } << to;
+            // Lanes' own dwords, which nobody else writes parts of.
+            // SAFETY: all of the row is checked.
+            unsafe {
+                let mut row = p.cast::<[u32; 64]>().read_unaligned();
+                for (dword, value) in row.iter_mut().zip(data) {
+                    *dword = *dword & !changed | (value >> from) << to & changed;
+                }
+                p.cast::<[u32; 64]>().write_unaligned(row);
+            }
+            return true;
+        }
         let part = match access {
             Access::Load { extend, .. } => Access::Load { bytes: 4, extend },
             Access::Store { bytes, high } => Access::Store { bytes: bytes.min(4), high },
@@ -197,6 +214,9 @@ impl Exec<'_> {
         };
         let offsets = register.map_or(&NOWHERE, |r| &self.run.wave.vgprs[r as usize].0);
         let at = |lane: usize| p.wrapping_add((offsets[lane] - span.least) as usize);
+        // Where all lanes have one place, the last one's dword stays there.
+        let last = 1 << (63 - exec.leading_zeros().min(63));
+        let stored = if span.greatest == span.least { exec & last } else { exec };
         // SAFETY: all bytes between the first and the last are checked, and so is the row; LDS is no allocation.
         unsafe {
             match access {
@@ -210,7 +230,9 @@ impl Exec<'_> {
                     let value = extend.apply(guest::read(at(lane), bytes), bytes, 0);
                     guest::write(row.wrapping_add(4 * lane), 4, value);
                 }),
-                _ => each(exec, |lane| guest::write(at(lane), 4, guest::read(row.wrapping_add(4 * lane), 4))),
+                _ => {
+                    each(stored, |lane| guest::write(at(lane), 4, guest::read(row.wrapping_add(4 * lane), 4)))
+                }
             }
         }
         true

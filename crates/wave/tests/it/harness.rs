@@ -93,6 +93,15 @@ impl Machine {
         address
     }
 
+    /// Fills LDS and GDS, which must have as many bytes.
+    pub fn fill_shares(&self, bytes: &[u8]) {
+        for share in [&self.group.lds, self.group.global.gds()] {
+            assert!(bytes.len() <= share.len() as usize);
+            // SAFETY: as many bytes are there, and no wave runs.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), share.base(), bytes.len()) };
+        }
+    }
+
     pub fn read(&self, address: u64, len: usize) -> Vec<u8> {
         let mut out = vec![0; len];
         assert!(self.memory.read(address, &mut out));

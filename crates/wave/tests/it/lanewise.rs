@@ -21,6 +21,8 @@ fn instruction(random: &mut Random, cpu: &str) -> String {
         n => format!("v[{first}:{}]", first + n - 1),
     };
     let stored = match size.as_str() {
+        "ubyte" if gfx9 => &pick(&["byte", "byte_d16_hi"]),
+        "sshort" if gfx9 => &pick(&["short", "short_d16_hi"]),
         "ubyte" => "byte",
         "sshort" => "short",
         other => other,
@@ -132,6 +134,7 @@ fn whole_waves_access_what_single_lanes_do() {
                 let mut machine = Machine::with(file!(), target, engine, &text, 4096);
                 let contents: Vec<u8> = (0..BUFFER).map(|_| random.next() as u8).collect();
                 let address = machine.buffer(&contents);
+                machine.fill_shares(&contents[..4096]);
                 let mut wave = machine.wave();
                 let base = address + 64 + 4 * (random.next() % 64);
                 let stride = [0, 4, 8, 12, 16, 64][random.next() as usize % 6];

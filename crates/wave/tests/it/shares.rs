@@ -7,15 +7,6 @@ use wavemill_wave::{Event, Simd};
 
 const SIZE: u32 = 4096;
 
-fn fill(machine: &Machine, bytes: &[u8]) {
-    // SAFETY: both shares have at least `SIZE` bytes, and no wave runs.
-    unsafe {
-        for base in [machine.group.lds.base(), machine.group.global.gds().base()] {
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), base, bytes.len());
-        }
-    }
-}
-
 /// The distance comes from the instruction, positive and negative, or from the address; one lane's operand is out of
 /// range and reads as zero, one lane writes out of range, every fourth lane is inactive.
 #[test]
@@ -43,7 +34,7 @@ fn second_operands_in_memory() {
                         }
                     })
                     .collect();
-                fill(&machine, &memory);
+                machine.fill_shares(&memory);
                 let mut wave = machine.wave();
                 wave.set_sgpr(124, SIZE);
                 let exec = 0x7777_7777_7777_7777u64;
@@ -126,7 +117,7 @@ fn gds_is_like_lds() {
                 let text =
                     format!("{} {}{offsets}{}", row.name, operands.join(", "), if gds { " gds" } else { "" });
                 let machine = Machine::new(cpu, Simd::detect(), &text, SIZE);
-                fill(&machine, &memory);
+                machine.fill_shares(&memory);
                 let mut wave = machine.wave();
                 // GFX9's LDS has no bounds in M0, but the address of a counter.
                 let counter = matches!(row.name, "ds_append" | "ds_consume");
