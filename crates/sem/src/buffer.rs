@@ -145,18 +145,19 @@ impl<W: Word> Buffer<W> {
 
 impl Buffer<S32> {
     /// The format of its elements, if it has one.
-    #[inline]
+    #[inline(always)]
     pub fn format(&self) -> Option<Format> {
         self.format_of(self.data_format.0, self.last.0 >> 12 & 7)
     }
 
     /// The format that an instruction gives its elements instead.
-    #[inline]
+    #[inline(always)]
     pub fn format_of(&self, dfmt: u32, nfmt: u32) -> Option<Format> {
         Format::of_buffer(dfmt, nfmt, self.level)
     }
 
     /// Destination selects.
+    #[inline]
     pub fn select(&self) -> Swizzle {
         Swizzle::new(self.last.0)
     }

@@ -72,6 +72,7 @@ impl Number {
     }
 
     /// Whether registers hold integers rather than floats.
+    #[inline]
     pub const fn is_integer(self) -> bool {
         matches!(self, Number::Uint | Number::Sint)
     }

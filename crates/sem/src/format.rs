@@ -49,6 +49,32 @@ fn widths(dfmt: u32) -> Option<[u8; 4]> {
     WIDTHS.get((dfmt as usize).checked_sub(1)?).copied()
 }
 
+/// Whether numbers of these widths can be floats.
+const fn are_floats(bits: [u8; 4]) -> bool {
+    let (mut ten, mut eleven, mut i) = (false, false, 0);
+    while i < 4 {
+        match bits[i] {
+            0 | 16 | 32 => {}
+            10 => ten = true,
+            11 => eleven = true,
+            _ => return false,
+        }
+        i += 1;
+    }
+    // Ten bits are a float beside elevens only.
+    !ten || eleven
+}
+
+/// The data formats of [`WIDTHS`] that can be floats, a bit for each.
+const FLOATS: u32 = {
+    let (mut all, mut i) = (0, 0);
+    while i < WIDTHS.len() {
+        all |= (are_floats(WIDTHS[i]) as u32) << i;
+        i += 1;
+    }
+    all << 1
+};
+
 /// A texel format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Format {
@@ -60,13 +86,15 @@ pub struct Format {
 
 impl Format {
     /// The format of a buffer element. None for INVALID and for combinations that no number has, which act like it.
-    #[inline]
+    #[inline(always)]
     pub fn of_buffer(dfmt: u32, nfmt: u32, level: Level) -> Option<Format> {
-        Format::plain(widths(dfmt)?, Number::of_buffer(nfmt, level)?)
+        let (bits, number) = (widths(dfmt)?, Number::of_buffer(nfmt, level)?);
+        let fits = number != Number::Float || FLOATS >> dfmt & 1 != 0;
+        fits.then_some(Format { layout: Layout::Plain(bits), number })
     }
 
     /// The components if all are dwords, which are never converted, else zero.
-    #[inline]
+    #[inline(always)]
     pub fn whole(self) -> u8 {
         match self.layout {
             Layout::Plain([32, 0, 0, 0]) => 1,
@@ -123,11 +151,9 @@ impl Format {
 
     #[inline]
     fn plain(bits: [u8; 4], number: Number) -> Option<Format> {
-        let float = |b: &u8| matches!(b, 0 | 10 | 11 | 16 | 32);
         let small = |b: &u8| matches!(b, 0 | 1 | 4 | 5 | 6 | 8);
         let fits = match number {
-            // Ten bits are a float beside elevens only.
-            Number::Float => bits.iter().all(float) && (!bits.contains(&10) || bits.contains(&11)),
+            Number::Float => are_floats(bits),
             Number::Srgb => bits.iter().all(small),
             _ => true,
         };
@@ -135,9 +161,11 @@ impl Format {
     }
 
     /// Bytes of an element.
-    pub fn bytes(self) -> u8 {
+    #[inline]
+    pub const fn bytes(self) -> u8 {
         match self.layout {
-            Layout::Plain(bits) => bits.iter().sum::<u8>() / 8,
+            // The product's highest byte is the sum of all four.
+            Layout::Plain(bits) => (u32::from_le_bytes(bits).wrapping_mul(0x0101_0101) >> 24) as u8 / 8,
             Layout::SharedExponent => 4,
             Layout::DepthStencil => 8,
             Layout::Block(b) => b.bytes(),
@@ -160,15 +188,19 @@ impl Format {
     }
 
     /// One in this format's registers: what a destination select of 1 gives.
+    #[inline]
     pub fn one(self) -> u32 {
         self.number.one()
     }
 
     /// A component's place in an element and what it is, if there is one, and its bits are its own.
+    #[inline]
     pub fn component(self, i: usize) -> Option<Component> {
         let Layout::Plain(bits) = self.layout else { return None };
         let width = *bits.get(i).filter(|b| **b != 0)?;
-        Some(Component { at: bits[..i].iter().sum(), width, number: self.number })
+        // Byte by byte the sums of those below.
+        let below = u32::from_le_bytes(bits).wrapping_mul(0x0101_0100).to_le_bytes();
+        Some(Component { at: below[i], width, number: self.number })
     }
 
     /// The components of an element, missing ones zero. The element's bytes stand in dwords, lowest first.
@@ -253,8 +285,16 @@ pub struct Swizzle(pub [u8; 4]);
 
 impl Swizzle {
     /// From bits 11:0 of a resource's fourth dword.
+    #[inline]
     pub fn new(word: u32) -> Swizzle {
         Swizzle(std::array::from_fn(|i| (word >> (3 * i) & 7) as u8))
+    }
+
+    /// Whether the first so many values are the components of the same number.
+    #[inline]
+    pub fn keeps(self, count: usize) -> bool {
+        let moved = u32::from_le_bytes(self.0) ^ 0x0706_0504;
+        u64::from(moved) & ((1 << (8 * count)) - 1) == 0
     }
 
     /// What a load's value is: a constant, or a component. `one` is [`Format::one`]. Reserved selects read as zero.

@@ -44,6 +44,7 @@ pub struct Resource {
 
 impl Resource {
     /// The buffer an instruction names.
+    #[inline]
     pub fn of<B: Bus>(fields: &BufferFields, converts: bool, state: &mut B) -> Resource {
         let words = std::array::from_fn(|i| S32(state.sgpr(fields.resource as u32 + i as u32)));
         let scalar = state.source(fields.scalar, 32) as u32;
@@ -352,26 +353,8 @@ pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<()
     Ok(())
 }
 
-/// Bytes of an element whose dwords are what registers hold, in the same order and as many: nothing is converted. None for all
-/// others; then [`element`] says what becomes of them.
-#[inline]
-pub fn plain(what: Formatted, inst: &Inst, resource: &Resource) -> Option<u8> {
-    let buffer = &resource.buffer;
-    let last = buffer.last.0;
-    let (format, ordered) = match inst.row.enc == Enc::Mtbuf {
-        true => (buffer.format_of(bits::MTBUF_DFMT.get(inst.bits), bits::MTBUF_NFMT.get(inst.bits)), true),
-        // Select 4 is the first component.
-        false => {
-            let selects = (last ^ (4 | 5 << 3 | 6 << 6 | 7 << 9)) & ((1 << (3 * what.count as u32)) - 1);
-            (buffer.format(), selects == 0)
-        }
-    };
-    let count = format.map_or(0, Format::whole);
-    let same = count == what.count && count != 0 && what.components == Components::Words;
-    (same && ordered && !buffer.unbound.0).then_some(4 * count)
-}
-
 /// What an instruction makes of elements of a buffer. The format is the instruction's own or the resource's.
+#[inline(always)]
 pub fn element(what: Formatted, inst: &Inst, resource: &Resource) -> Element {
     let buffer = &resource.buffer;
     let typed = inst.row.enc == Enc::Mtbuf;

@@ -2,7 +2,6 @@
 //! modes.
 
 use super::Exec;
-use super::quick::each;
 use crate::program::{Inst, Src};
 use crate::simd::{Bits, V16, lane_numbers};
 use crate::state::Vgpr;
@@ -60,24 +59,35 @@ pub(crate) unsafe fn push<V: V16>(
     to: *mut u32,
     exec: u64,
 ) {
-    let (mut names, mut table) = (Vgpr([0; 64]), Vgpr([0; 64]));
+    let (mut names, mut table) = ([0u64; 8], Pushed([0; 128]));
     // SAFETY: the caller's registers, and two more.
     unsafe {
         for c in 0..4 {
+            let active = Bits((exec >> (16 * c)) as u16);
             let name = (V::load(addresses.add(16 * c)) + w(offset)).shr(w(2)) & w(63);
-            name.store(names.0.as_mut_ptr().add(16 * c));
+            // What inactive lanes have goes where nobody looks.
+            let bytes = V::select(active, name, w(64)).to_bytes();
+            (&raw mut names).cast::<[u8; 16]>().add(c).write(bytes);
         }
-        let table = table.0.as_mut_ptr();
-        each(exec, |lane| {
-            let name = names.0[lane] as usize & 63;
-            table.add(name).write(data.add(lane).read());
-        });
+        // Eight names are in the host's register at a time: stores take as long as all else.
+        for (i, eight) in names.into_iter().enumerate() {
+            let mut eight = u64::from_le(eight);
+            for lane in 8 * i..8 * i + 8 {
+                table.0[eight as usize & 127] = data.add(lane).read();
+                eight >>= 8;
+            }
+        }
+        let table = table.0.as_ptr();
         for c in 0..4 {
             let active = Bits((exec >> (16 * c)) as u16);
             V::load(table.add(16 * c)).store_active(active, to.add(16 * c));
         }
     }
 }
+
+/// What lanes push to 64 lanes, and beyond them what those push that are inactive.
+#[repr(align(64))]
+struct Pushed([u32; 128]);
 
 impl Exec<'_> {
     /// A data-share instruction that only moves data between lanes. False: not done.

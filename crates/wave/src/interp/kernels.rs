@@ -6,7 +6,7 @@
 //! of `strip` sends everything there.
 
 use super::cross::{self, Whence};
-use super::elements;
+use super::elements::{self, Place};
 use super::exchange::{self, Exchange};
 use super::groups::{self, Registers};
 use super::matrix::{Product, Sums, Words, multiply_32, multiply_64, multiply_small};
@@ -477,9 +477,9 @@ pub(crate) struct Kernels {
     /// Data to other lanes ([`cross::push`]).
     pub push: unsafe fn(*const u32, u32, *const u32, *mut u32, u64),
     /// Elements of buffers to registers ([`elements::decode`]).
-    pub decode: unsafe fn(&Element, *mut u32, *mut u32, u64),
+    pub decode: unsafe fn(&Element, Place, *mut u32, u64),
     /// The way back ([`elements::encode`]).
-    pub encode: unsafe fn(&Element, *mut u32, *mut u32),
+    pub encode: unsafe fn(&Element, *mut u32, Place),
     /// One number to all active lanes ([`groups::spread`]).
     pub spread: unsafe fn(*const u8, &Registers, u8, Extend, u64),
     /// Multiplies and adds matrices ([`multiply_32`]).
@@ -621,13 +621,13 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { cross::push::<$v>(addresses, offset, data, to, exec) }
                 }
-                pub unsafe fn decode(element: &Element, words: *mut u32, to: *mut u32, exec: u64) {
+                pub unsafe fn decode(element: &Element, from: Place, to: *mut u32, exec: u64) {
                     // SAFETY: the caller's promise.
-                    unsafe { elements::decode::<$v>(element, words, to, exec) }
+                    unsafe { elements::decode::<$v>(element, from, to, exec) }
                 }
-                pub unsafe fn encode(element: &Element, from: *mut u32, words: *mut u32) {
+                pub unsafe fn encode(element: &Element, from: *mut u32, to: Place) {
                     // SAFETY: the caller's promise.
-                    unsafe { elements::encode::<$v>(element, from, words) }
+                    unsafe { elements::encode::<$v>(element, from, to) }
                 }
                 pub unsafe fn spread(p: *const u8, to: &Registers, bytes: u8, extend: Extend, exec: u64) {
                     // SAFETY: the caller's promise.
