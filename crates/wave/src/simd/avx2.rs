@@ -3,7 +3,7 @@
 
 use super::Bits;
 use super::lanes::{
-    Host, HostLong, Lanes, Wide, arrays, compare_registers, expand_long, expand_word, on_registers,
+    Host, HostLong, Lanes, Wide, arrays, compare_registers, expand_long, expand_word, groups, on_registers,
     rounding_registers,
 };
 use std::arch::x86_64::*;
@@ -355,6 +355,30 @@ macro_rules! narrowing {
     };
 }
 
+avx2! {
+    /// Eight groups of four dwords each: all first ones, and so on.
+    #[inline]
+    unsafe fn load_fours(p: *const u8) -> [__m256i; 4] {
+        // SAFETY: the caller's promise: 128 bytes are there.
+        unsafe {
+            // Groups 0 and 4, 1 and 5 and so on: what follows stays within the halves of registers.
+            let get = |n: usize| {
+                let p = p.cast::<__m128i>();
+                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(_mm_loadu_si128(p.add(n))), _mm_loadu_si128(p.add(n + 4)))
+            };
+            let (a, b, c, d) = (get(0), get(1), get(2), get(3));
+            let (first, third) = (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+            let (second, fourth) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+            [
+                _mm256_unpacklo_epi64(first, second),
+                _mm256_unpackhi_epi64(first, second),
+                _mm256_unpacklo_epi64(third, fourth),
+                _mm256_unpackhi_epi64(third, fourth),
+            ]
+        }
+    }
+}
+
 impl Host for Ymm2 {
     type Long = Ymm4;
     arrays!([u32; 16]);
@@ -381,6 +405,21 @@ impl Host for Ymm2 {
                 2 => Ymm2(_mm256_shuffle_epi32::<0xaa>(self.0), _mm256_shuffle_epi32::<0xaa>(self.1)),
                 _ => Ymm2(_mm256_shuffle_epi32::<0xff>(self.0), _mm256_shuffle_epi32::<0xff>(self.1)),
             }
+        }
+    }
+    #[inline(always)]
+    unsafe fn load_groups<const N: usize>(p: *const u8) -> [Self; N] {
+        // SAFETY: the caller's promise; AVX2 as above.
+        unsafe {
+            if N != 4 {
+                return groups::load(p).map(Self::from_array);
+            }
+            let (low, high) = (load_fours(p), load_fours(p.add(128)));
+            let mut rows = [Ymm2(low[0], high[0]); N];
+            for (row, (low, high)) in rows.iter_mut().zip(low.into_iter().zip(high)) {
+                *row = Ymm2(low, high);
+            }
+            rows
         }
     }
     #[inline(always)]

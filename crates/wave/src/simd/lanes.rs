@@ -189,7 +189,7 @@ macro_rules! host {
 wavemill_sem::for_each_operation!(host);
 
 /// Groups of dwords in memory, with arrays.
-mod groups {
+pub(super) mod groups {
     /// # Safety
     /// See [`super::V16::load_groups`].
     #[inline(always)]

@@ -84,6 +84,43 @@ fn permutes_in_place() {
     }
 }
 
+/// Where several lanes name one, the last active one's datum is there; lanes that none names get zero. The result may lie over
+/// the addresses or over the data, and lanes are active in all ways.
+#[test]
+fn pushes_of_crowds() {
+    let mut random = Random(74);
+    for run in 0..400u32 {
+        let (dst, few) = (run as usize % 3, [1, 5, 64, 1 << 20][run as usize / 3 % 4]);
+        let exec = if run % 5 == 0 { !0 } else { random.next() & random.next() };
+        let offset = [0u32, 4, 0xfffc][random.next() as usize % 3];
+        let data: [u32; 64] = std::array::from_fn(|_| random.next() as u32 | 1);
+        let address: [u32; 64] = match run % 7 {
+            // What compilers do most: a rotation of all lanes.
+            0 => std::array::from_fn(|i| 4 * i as u32 + run),
+            _ => std::array::from_fn(|_| random.next() as u32 % few * 4 + run % 4),
+        };
+        let old = [data, address, [77; 64]][dst];
+        let mut pushed = [0; 64];
+        for i in (0..64).filter(|i| exec >> i & 1 != 0) {
+            pushed[(address[i].wrapping_add(offset) / 4 % 64) as usize] = data[i];
+        }
+        let want: [u32; 64] = std::array::from_fn(|i| if exec >> i & 1 != 0 { pushed[i] } else { old[i] });
+        for simd in Simd::available() {
+            let text = format!("ds_permute_b32 v{dst}, v1, v0 offset:{offset}");
+            let machine = Machine::new("gfx90a", simd, &text, 0);
+            let mut wave = machine.wave();
+            wave.set_exec(exec);
+            *wave.vgpr_mut(0).unwrap() = data;
+            *wave.vgpr_mut(1).unwrap() = address;
+            if dst == 2 {
+                *wave.vgpr_mut(2).unwrap() = old;
+            }
+            assert_eq!(machine.run(&mut wave), Event::End, "{text}");
+            assert_eq!(wave.vgpr(dst as u16).unwrap(), &want, "{text}, EXEC {exec:#x}, {}", simd.name());
+        }
+    }
+}
+
 /// The lane that lane `i` reads. Before GFX8 bit 15 alone picks the mode: there is neither FFT nor rotation (Mesa's
 /// README-ISA has GFX8 with both).
 fn swizzle(modes: bool, offset: u32, i: u32) -> u32 {
