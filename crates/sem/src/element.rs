@@ -144,7 +144,7 @@ impl Element {
         };
         let (mask, up) = match self.parts {
             Parts::Words | Parts::Halves => (0, 0),
-            Parts::Pairs if n % 2 == 0 => (0, 0),
+            Parts::Pairs if n.is_multiple_of(2) => (0, 0),
             Parts::Pairs => (!0, 16),
             Parts::HighHalf { keep } => (if keep { 0xffff } else { 0 }, 16),
         };
