@@ -81,6 +81,16 @@ impl Element {
         Element { count: 1, parts: Parts::Words, ..self }
     }
 
+    /// Whether registers hold an element's dwords as they are, all of them.
+    pub fn is_unchanged(&self) -> bool {
+        let same = |n: usize| match self.source(n, true) {
+            Source::Component(c) => c.width == 32 && c.word() == n,
+            Source::Constant(_) => false,
+        };
+        let dwords = self.format.map_or(0, |f| f.whole());
+        self.parts == Parts::Words && self.count == dwords.into() && (0..self.count).all(same)
+    }
+
     /// What a value comes from. Out of range, nothing but a select of one is one.
     #[inline]
     fn source(&self, n: usize, inside: bool) -> Source {

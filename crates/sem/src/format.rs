@@ -8,6 +8,7 @@
 use crate::blocks::Block;
 use crate::component::Component;
 pub use crate::component::Number;
+use crate::lanes::{Word, w};
 use crate::scalar::S32;
 use crate::soft::{self, F32, Round};
 use wavemill_isa::Level;
@@ -203,6 +204,30 @@ impl Format {
         Some(Component { at: below[i], width, number: self.number })
     }
 
+    /// Whether elements are nothing but components whose bits [`Component`] knows.
+    #[inline]
+    pub fn is_plain(self) -> bool {
+        matches!(self.layout, Layout::Plain(_)) && self.number != Number::Srgb
+    }
+
+    /// The format of what [`Format::decode`] makes of an element: four components as registers hold them.
+    #[must_use]
+    pub fn decoded(self) -> Format {
+        Format { layout: Layout::Plain([32; 4]), ..self }
+    }
+
+    /// The components of a plain format's elements, missing ones zero, but for the fourth, which is one.
+    #[inline(always)]
+    pub fn components_of<W: Word>(self, words: [W; 4]) -> [W; 4] {
+        let mut out = [w(0), w(0), w(0), w(self.one())];
+        for (i, value) in out.iter_mut().enumerate() {
+            if let Some(c) = self.component(i) {
+                *value = c.read([words[c.word()]])[0];
+            }
+        }
+        out
+    }
+
     /// The components of an element, missing ones zero. The element's bytes stand in dwords, lowest first.
     pub fn decode(self, texel: [u32; 4]) -> [u32; 4] {
         match self.layout {
@@ -238,6 +263,19 @@ impl Format {
         }
         // Fractions of small numbers: rounding to f64 first changes nothing.
         texel.map(|c| (c as f32).to_bits())
+    }
+
+    /// The same of an image, where a missing fourth component is one (manual 9.4.1).
+    #[inline]
+    pub fn texel_at(self, element: [u32; 4], x: u32, y: u32) -> [u32; 4] {
+        if self.is_plain() {
+            return self.components_of(element.map(S32)).map(|c| c.0);
+        }
+        let mut texel = self.decode_at(element, x, y);
+        if self.components() < 4 {
+            texel[3] = self.one();
+        }
+        texel
     }
 
     /// An element with these components.

@@ -10,7 +10,9 @@
 //! and all slices of a level together.
 
 use crate::format::{Format, Swizzle};
-use crate::tiling::{self, Tiling};
+use crate::lanes::{Long, Word, w};
+use crate::scalar::S32;
+use crate::tiling::{self, Block, Tiling};
 use wavemill_isa::Level;
 
 /// The kinds of images.
@@ -253,40 +255,69 @@ impl Image {
         if level == 0 { bytes } else { bytes.next_multiple_of(256) }
     }
 
-    /// The address of a texel: level and slice counted from those of the view. None if there is no such texel.
-    pub fn address(&self, format: Format, level: u32, at: [u32; 3], slice: u32) -> Option<u64> {
-        if level >= self.levels() || slice >= self.slices() {
+    /// Where the texels of a level of the view are. None if there is no such level.
+    pub fn plane(&self, format: Format, level: u32) -> Option<Plane> {
+        if level >= self.levels() {
             return None;
         }
-        let (level, slice) = (level + self.base_level, slice as u64 + self.first_slice as u64);
-        let size = self.level_size(level);
-        if at.iter().zip(size).any(|(a, n)| *a >= n) {
-            return None;
-        }
+        let level = level + self.base_level;
+        let layered = self.kind.is_layered();
         let edge = format.edge();
+        let mut plane = Plane {
+            size: self.level_size(level),
+            slices: self.slices(),
+            layered,
+            edge: edge.trailing_zeros(),
+            first: self.base,
+            steps: [format.bytes().into(), 0, 0],
+            block: None,
+            tail: 0,
+        };
+        let slices = if layered { self.last_slice as u64 + 1 } else { 1 };
         if let Placement::Tiled(tiling) = self.placement {
-            return self.tiled_address(tiling, format, level, at, slice);
-        }
-        let slices = if self.kind.is_layered() { self.last_slice as u64 + 1 } else { 1 };
-        let slice = if self.kind.is_layered() { slice } else { at[2] as u64 };
-        let (x, y) = ((at[0] / edge) as u64 * format.bytes() as u64, (at[1] / edge) as u64);
-        if self.chained() {
+            // Levels that the resource does not have are not there.
+            let levels = self.resource_levels.filter(|n| level < *n)?;
+            let block = tiling.block(format.bytes())?;
+            let size = [self.size[0].div_ceil(edge), self.size[1].div_ceil(edge)];
+            // GFX9's drivers write elements.
+            let unit = if tiling.is_gfx9() { 1 } else { edge };
+            let pitch = (self.pitch != 0).then(|| self.pitch.div_ceil(unit));
+            let place = tiling.place(&block, size, pitch, levels, level);
+            let row = (place.across as u64) << block.log;
+            plane.steps = [1 << block.log, row, place.down as u64 * row];
+            plane.skip(place.offset, 1);
+            plane.tail = place.offset;
+            plane.skip(place.first[0].into(), plane.steps[0]);
+            plane.skip(place.first[1].into(), plane.steps[1]);
+            plane.block = Some(block);
+        } else if self.chained() {
             let row = self.chain_row(format);
-            let first: u64 = self.chain_heights(format).take(level as usize).sum();
             let down = match self.pitch {
                 0 => self.chain_heights(format).sum(),
                 height => height as u64,
             };
-            return Some(self.base.wrapping_add((slice * down + first + y) * row).wrapping_add(x));
+            plane.steps[1..].copy_from_slice(&[row, down * row]);
+            plane.skip(self.chain_heights(format).take(level as usize).sum(), row);
+        } else {
+            for l in 0..level {
+                let [_, h, d] = self.level_size(l);
+                let all = self.row(l, format) * h.div_ceil(edge) as u64 * d as u64 * slices;
+                plane.skip(all.next_multiple_of(256), 1);
+            }
+            let row = self.row(level, format);
+            plane.steps[1..].copy_from_slice(&[row, plane.size[1].div_ceil(edge) as u64 * row]);
         }
-        let mut base = self.base;
-        for l in 0..level {
-            let [_, h, d] = self.level_size(l);
-            let all = self.row(l, format) * h.div_ceil(edge) as u64 * d as u64 * slices;
-            base = base.wrapping_add(all.next_multiple_of(256));
+        if layered {
+            plane.skip(self.first_slice.into(), plane.steps[2]);
         }
-        let rows = slice * size[1].div_ceil(edge) as u64 + y;
-        Some(base.wrapping_add(rows * self.row(level, format)).wrapping_add(x))
+        Some(plane)
+    }
+
+    /// The address of a texel: level and slice counted from those of the view. None if there is no such texel.
+    pub fn address(&self, format: Format, level: u32, at: [u32; 3], slice: u32) -> Option<u64> {
+        let plane = self.plane(format, level)?;
+        let (at, slice) = (at.map(S32), S32(slice));
+        plane.has(at, slice).0.then(|| plane.address(at, slice).0)
     }
 
     /// Whether all levels of a slice lie below one another, in rows of the same length: linear ones on GFX9.
@@ -306,37 +337,98 @@ impl Image {
         std::iter::successors(Some(first), |h| Some(h.div_ceil(2))).take(levels)
     }
 
-    /// The address of a texel of a tiled image; levels that the resource does not have are not there.
-    fn tiled_address(
-        &self,
-        tiling: Tiling,
-        format: Format,
-        level: u32,
-        at: [u32; 3],
-        slice: u64,
-    ) -> Option<u64> {
-        let levels = self.resource_levels.filter(|n| level < *n)?;
-        let edge = format.edge();
-        let [x, y] = [at[0] / edge, at[1] / edge];
-        let block = tiling.block(format.bytes(), x, y)?;
-        let size = [self.size[0].div_ceil(edge), self.size[1].div_ceil(edge)];
-        // GFX9's drivers write elements.
-        let unit = if tiling.is_gfx9() { 1 } else { edge };
-        let pitch = (self.pitch != 0).then(|| self.pitch.div_ceil(unit));
-        let place = tiling.place(&block, size, pitch, levels, level);
-        let slice = if self.kind.is_layered() { slice } else { at[2] as u64 };
-        let row = slice * place.down as u64 + (place.first[1] + y / block.height) as u64;
-        let index = row * place.across as u64 + (place.first[0] + x / block.width) as u64;
-        Some(self.base.wrapping_add(index * block.bytes).wrapping_add(block.offset + place.offset))
-    }
-
     /// Width, height, depth or slices, and levels, at a level of the view: what IMAGE_GET_RESINFO returns. Levels that
     /// do not exist have no size.
-    pub fn info(&self, level: u32) -> [u32; 4] {
-        if level >= self.levels() {
-            return [0, 0, 0, self.levels()];
+    #[inline(always)]
+    pub fn info<W: Word>(&self, level: W) -> [W; 4] {
+        let there = level.lt_u(w(self.levels()));
+        let smaller = level + w(self.base_level);
+        let mut out = [w(0), w(0), w(0), w(self.levels())];
+        for (size, out) in self.size.into_iter().zip(&mut out) {
+            *out = W::select(there, w::<W>(size).shr(smaller).max_u(w(1)), w(0));
         }
-        let [w, h, d] = self.level_size(level + self.base_level);
-        [w, h, if self.kind.is_layered() { self.slices() } else { d }, self.levels()]
+        if self.kind.is_layered() {
+            out[2] = W::select(there, w(self.slices()), w(0));
+        }
+        out
+    }
+}
+
+/// A level of an image: what is the same for all of its texels. Where they are is written over [`Word`], for one lane or many.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Plane {
+    /// Texels.
+    pub size: [u32; 3],
+    /// Slices of the view: one, where there are none.
+    slices: u32,
+    /// Slices are what the third step is between; else what has depth has layers there.
+    layered: bool,
+    /// Texels along the edge of an element, as a power of two.
+    edge: u32,
+    /// The address of the level in the view's first slice.
+    first: u64,
+    /// Bytes from element to element (or block to block), row to row, and slice to slice.
+    steps: [u64; 3],
+    block: Option<Block>,
+    /// Bytes of the block before the level.
+    tail: u64,
+}
+
+impl Plane {
+    fn skip(&mut self, count: u64, step: u64) {
+        self.first = self.first.wrapping_add(count.wrapping_mul(step));
+    }
+
+    /// Which texels there are. Only images with slices are asked for others than the first.
+    #[inline(always)]
+    pub fn has<W: Word>(&self, at: [W; 3], slice: W) -> W::Mask {
+        let [x, y, z] = at;
+        let [width, height, depth] = self.size;
+        x.lt_u(w(width)) & y.lt_u(w(height)) & z.lt_u(w(depth)) & slice.lt_u(w(self.slices))
+    }
+
+    /// How many steps there are to a texel's element, and from there.
+    #[inline(always)]
+    fn way<W: Word>(&self, [x, y, z]: [W; 3], slice: W) -> ([W; 3], W) {
+        let third = if self.layered { slice } else { z };
+        let [x, y] = if self.edge == 0 { [x, y] } else { [x.shr(w(self.edge)), y.shr(w(self.edge))] };
+        match &self.block {
+            None => ([x, y, third], w(0)),
+            Some(b) => ([x.shr(w(b.across)), y.shr(w(b.down)), third], b.offset(x, y)),
+        }
+    }
+
+    /// The address of a texel's element.
+    #[inline(always)]
+    pub fn address<W: Word>(&self, at: [W; 3], slice: W) -> W::Long {
+        let (steps, rest) = self.way(at, slice);
+        let mut address = W::Long::splat(self.first) + rest.zext();
+        for (n, step) in steps.into_iter().zip(self.steps) {
+            address = address + n.mul_wide_u(w(step as u32));
+            if step >> 32 != 0 {
+                address = address + n.mul_wide_u(w((step >> 32) as u32)).shl(w(32));
+            }
+        }
+        address
+    }
+
+    /// The lower half of an element's distance from the level's beginning.
+    #[inline(always)]
+    pub fn offset<W: Word>(&self, at: [W; 3], slice: W) -> W {
+        let (steps, mut offset) = self.way(at, slice);
+        for (n, step) in steps.into_iter().zip(self.steps) {
+            offset = offset + n * w(step as u32);
+        }
+        offset
+    }
+
+    /// Where all elements are: the first one's address, and the bytes up to the end of the last.
+    pub fn extent(&self, bytes: u8) -> (u64, u64) {
+        let third = if self.layered { self.slices } else { self.size[2] };
+        let last = [self.size[0], self.size[1], third].map(|n| S32(n.saturating_sub(1)));
+        let ([x, y, z], _) = self.way([last[0], last[1], last[2]], last[2]);
+        let rest = self.block.map_or(bytes.into(), |b| (1 << b.log) - self.tail);
+        let [across, down, deep] = self.steps;
+        (self.first, x.0 as u64 * across + y.0 as u64 * down + z.0 as u64 * deep + rest)
     }
 }

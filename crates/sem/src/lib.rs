@@ -26,6 +26,7 @@ pub mod compare;
 pub mod component;
 mod confine;
 pub mod control;
+pub mod coordinates;
 pub mod cvt;
 pub mod div;
 pub mod element;

@@ -4,8 +4,10 @@
 //! algorithm in f32 with the limits the fields give, the same on every host: the table calls it approximate. The faces
 //! of a cube are filtered one by one, as with DISABLE_CUBE_WRAP.
 
-use crate::format::{Format, Number};
+use crate::format::{Format, Number, Select};
 use crate::image::{Image, Kind, Problem};
+use crate::lanes::{Long, Mask, Word, d, w};
+use crate::scalar::{S32, SMask};
 
 /// A sampler descriptor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,53 +75,108 @@ impl Sampler {
     }
 }
 
-/// A texel coordinate after clamping. None is the border.
-fn wrap(mode: u8, i: i64, n: i64) -> Option<u32> {
-    let once = |i: i64| if i < 0 { -1 - i } else { i };
-    let inside = |i: i64| (0..n).contains(&i).then_some(i as u32);
+/// The remainder of a signed number by one of up to 2¹⁵, none less than zero.
+#[inline(always)]
+fn remainder<W: Word>(i: W, n: u32) -> W {
+    if n.is_power_of_two() {
+        return i & w(n - 1);
+    }
+    // The product is so near to the quotient that only a quotient that is an integer may end below itself.
+    let quotient = i.i2d().fmul(d(1.0 / n as f64)).ffloor().d2i();
+    let rest = i - quotient * w(n);
+    W::select(rest.eq(w(n)), w(0), rest)
+}
+
+/// What lies before zero mirrored at it.
+#[inline(always)]
+fn once<W: Word>(i: W) -> W {
+    W::select(i.lt_i(w(0)), !i, i)
+}
+
+/// A texel coordinate after clamping, and whether it is inside; else it is the border.
+#[inline(always)]
+fn wrap<W: Word>(mode: u8, i: W, n: u32) -> (W, W::Mask) {
+    let last = w::<W>(n - 1);
+    let all = W::Mask::ones();
     match mode {
-        0 => Some(i.rem_euclid(n) as u32),
+        0 => (remainder(i, n), all),
         1 => {
-            let j = i.rem_euclid(2 * n);
-            Some(if j < n { j } else { 2 * n - 1 - j } as u32)
+            let j = remainder(i, 2 * n);
+            (W::select(j.lt_u(w(n)), j, w::<W>(2 * n - 1) - j), all)
         }
-        2 => Some(i.clamp(0, n - 1) as u32),
-        3 => Some(once(i).min(n - 1) as u32),
-        4 | 6 => inside(i),
-        _ => inside(once(i)),
+        2 => (i.max_i(w(0)).min_i(last), all),
+        3 => (once(i).min_i(last), all),
+        4 | 6 => (i, i.lt_u(w(n))),
+        _ => {
+            let i = once(i);
+            (i, i.lt_u(w(n)))
+        }
     }
 }
 
+/// A number brought between two others; a NaN stays.
+#[inline(always)]
+fn clamp<W: Word>(x: W, least: f32, greatest: f32) -> W {
+    let (least, greatest) = (w::<W>(least.to_bits()), w::<W>(greatest.to_bits()));
+    let x = W::select(x.flt(least), least, x);
+    W::select(greatest.flt(x), greatest, x)
+}
+
 /// A coordinate in texels, before it is split: the modes with half a border end at the image's edge.
-fn limit(mode: u8, u: f32, n: f32) -> f32 {
+#[inline(always)]
+fn limit<W: Word>(mode: u8, u: W, n: f32) -> W {
     match mode {
-        4 => u.clamp(0.0, n),
-        5 => u.clamp(-n, n),
+        4 => clamp(u, 0.0, n),
+        5 => clamp(u, -n, n),
         _ => u,
     }
 }
 
-/// What the parts of a sample instruction's address say.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Request {
+/// What the parts of a sample instruction's address say. Numbers are f32 but for the offsets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Request<W> {
     /// Coordinates: as many as the image has dimensions.
-    pub at: [f32; 3],
+    pub at: [W; 3],
     /// Slice or face.
-    pub slice: f32,
+    pub slice: W,
     /// Texel offsets.
-    pub offset: [i32; 3],
+    pub offset: [W; 3],
     /// Added to the level of detail.
-    pub bias: f32,
+    pub bias: W,
     /// What texels are compared with.
-    pub reference: Option<f32>,
+    pub reference: Option<W>,
     /// Change of the coordinates to the next pixel, across and down.
-    pub gradient: [[f32; 3]; 2],
+    pub gradient: [[W; 3]; 2],
     /// The level of detail itself.
-    pub lod: Option<f32>,
+    pub lod: Option<W>,
     /// A lower limit of it.
-    pub clamp: Option<f32>,
+    pub clamp: Option<W>,
     /// Coordinates count texels, whatever the sampler says.
     pub unnormalized: bool,
+}
+
+impl<W: Word> Request<W> {
+    /// One of the texel at zero.
+    #[inline(always)]
+    pub fn new(unnormalized: bool) -> Request<W> {
+        let none = [w(0); 3];
+        Request {
+            at: none,
+            slice: w(0),
+            offset: none,
+            bias: w(0),
+            reference: None,
+            gradient: [none; 2],
+            lod: None,
+            clamp: None,
+            unnormalized,
+        }
+    }
+}
+
+/// A register's bits as a number.
+fn float(x: S32) -> f32 {
+    f32::from_bits(x.0)
 }
 
 /// Level of detail: as it will be used, as computed, and how many samples along which line.
@@ -133,26 +190,31 @@ pub struct Detail {
     line: [f32; 3],
 }
 
-/// A sample to be taken.
+/// What samples of an image have in common.
+#[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     image: &'a Image,
     sampler: &'a Sampler,
     format: Format,
-    request: Request,
+    border: Result<[u32; 4], Problem>,
 }
 
-/// Reads a texel: level, coordinates, slice, all of the view and inside it.
-pub trait Texels {
+/// Reads texels.
+pub trait Texels<W: Word> {
     /// What may go wrong.
     type Error: From<Problem>;
-    /// The texel's four components, before the destination selects; missing ones are filled in.
-    fn read(&mut self, level: u32, at: [u32; 3], slice: u32) -> Result<[u32; 4], Self::Error>;
+    /// Whether there are lanes in a mask.
+    fn any(mask: W::Mask) -> bool;
+    /// Texels' four components, before the destination selects; missing ones are filled in. Level, coordinates and slices are of
+    /// the view, and inside it, in the lanes that are wanted; the others are not read.
+    fn read(&mut self, level: u32, at: [W; 3], slice: W, wanted: W::Mask) -> Result<[W; 4], Self::Error>;
 }
 
 impl<'a> Sample<'a> {
-    /// A sample of an image with texels of a format.
-    pub fn new(image: &'a Image, sampler: &'a Sampler, format: Format, request: Request) -> Sample<'a> {
-        Sample { image, sampler, format: sampler.format(format), request }
+    /// Samples of an image with texels of a format.
+    pub fn new(image: &'a Image, sampler: &'a Sampler, format: Format) -> Sample<'a> {
+        let format = sampler.format(format);
+        Sample { image, sampler, format, border: sampler.border(format, image) }
     }
 
     /// The format texels are to be read in.
@@ -160,18 +222,19 @@ impl<'a> Sample<'a> {
         self.format
     }
 
-    fn unnormalized(&self) -> bool {
-        self.sampler.unnormalized || self.request.unnormalized
+    #[inline(always)]
+    fn unnormalized<W>(&self, r: &Request<W>) -> bool {
+        self.sampler.unnormalized || r.unnormalized
     }
 
     /// The level of detail (the usual isotropic measure: the longer of the two changes, in texels).
-    pub fn detail(&self) -> Detail {
+    pub fn detail(&self, r: &Request<S32>) -> Detail {
         let s = self.sampler;
         let mut samples = 1;
         let mut line = [0.0; 3];
-        let mut raw = match self.request.lod {
-            Some(lod) => lod,
-            None if self.unnormalized() => 0.0,
+        let mut raw = match r.lod {
+            Some(lod) => float(lod),
+            None if self.unnormalized(r) => 0.0,
             None => {
                 let size = self.image.level_size(self.image.base_level).map(|n| n as f32);
                 let n = self.image.kind.dimensions();
@@ -179,7 +242,7 @@ impl<'a> Sample<'a> {
                     let sum: f32 = (0..n).map(|i| g[i] * size[i] * (g[i] * size[i])).sum();
                     sum.sqrt()
                 };
-                let [h, v] = self.request.gradient;
+                let [h, v] = r.gradient.map(|g| g.map(float));
                 let (across, down) = (long(h), long(v));
                 let (major, minor) = if across >= down { (across, down) } else { (down, across) };
                 let mut step = major;
@@ -192,8 +255,8 @@ impl<'a> Sample<'a> {
                 log2(step)
             }
         };
-        raw += self.request.bias + s.bias as f32 / 256.0;
-        let low = (s.min_lod.max(self.image.min_lod) as f32 / 256.0).max(self.request.clamp.unwrap_or(0.0));
+        raw += float(r.bias) + s.bias as f32 / 256.0;
+        let low = (s.min_lod.max(self.image.min_lod) as f32 / 256.0).max(r.clamp.map_or(0.0, float));
         let high = (s.max_lod as f32 / 256.0).min(self.image.levels().saturating_sub(1) as f32);
         let rounded = if s.mip == 1 && s.preclamp { raw + 0.5 } else { raw };
         // NaN goes to the lower limit.
@@ -202,18 +265,37 @@ impl<'a> Sample<'a> {
     }
 
     /// Whether the image has no texels as fine as the access wants: its MIN_LOD is above the level of detail.
-    pub fn lod_clamped(&self) -> bool {
-        self.detail().raw < self.image.min_lod as f32 / 256.0
+    pub fn lod_clamped(&self, r: &Request<S32>) -> bool {
+        self.image.min_lod != 0 && self.detail(r).raw < self.image.min_lod as f32 / 256.0
     }
 
     /// Whether the level of detail is below what the image warns of (MIN_LOD_WARN).
-    pub fn lod_warned(&self) -> bool {
-        self.detail().raw < self.image.min_lod_warn as f32 / 256.0
+    pub fn lod_warned(&self, r: &Request<S32>) -> bool {
+        self.detail(r).raw < self.image.min_lod_warn as f32 / 256.0
+    }
+
+    /// Whether texels are filtered, if the level of detail makes no difference: all of a sample is of the first level.
+    #[inline(always)]
+    pub fn first_level<W>(&self, r: &Request<W>) -> Option<bool> {
+        let (s, integer) = (self.sampler, self.format.number.is_integer());
+        let one_level = s.mip == 0 || self.has_one_level();
+        let one_filter = (s.mag ^ s.min) & 1 == 0 || integer;
+        let one_sample = s.aniso == 0 || s.min < 2 || r.lod.is_some() || self.unnormalized(r);
+        (one_level && one_filter && one_sample).then_some(s.mag & 1 != 0 && !integer)
+    }
+
+    /// Whether the image has no other level than the first.
+    #[inline(always)]
+    pub fn has_one_level(&self) -> bool {
+        self.image.levels() <= 1
     }
 
     /// The filtered texel, or the result of the comparison in its first component.
-    pub fn filtered<T: Texels>(&self, texels: &mut T) -> Result<[u32; 4], T::Error> {
-        let detail = self.detail();
+    pub fn filtered<T: Texels<S32>>(&self, r: &Request<S32>, texels: &mut T) -> Result<[S32; 4], T::Error> {
+        if let Some(linear) = self.first_level(r) {
+            return self.simple(r, linear, SMask(true), texels);
+        }
+        let detail = self.detail(r);
         let s = self.sampler;
         let filter = if detail.raw > 0.0 { s.min } else { s.mag };
         let linear = filter & 1 != 0 && !self.format.number.is_integer();
@@ -229,177 +311,236 @@ impl<'a> Sample<'a> {
         for i in 0..detail.samples {
             // Along the line from half a step before the coordinates to half a step behind.
             let along = (i as f32 + 0.5) / detail.samples as f32 - 0.5;
-            let at = std::array::from_fn(|d| self.request.at[d] + along * detail.line[d]);
+            let at = std::array::from_fn(|d| float(r.at[d]) + along * detail.line[d]);
             let weight = 1.0 / detail.samples as f32;
-            self.add(texels, level as u32, at, linear, weight * (1.0 - next), &mut sum)?;
-            if next > 0.0 {
-                self.add(texels, level as u32 + 1, at, linear, weight * next, &mut sum)?;
+            let part = Request { at: at.map(|x: f32| S32(x.to_bits())), ..*r };
+            for (level, share) in [(level as u32, 1.0 - next), (level as u32 + 1, next)] {
+                if share > 0.0 {
+                    let weight = S32((weight * share).to_bits());
+                    self.add(texels, level, &part, linear, weight, SMask(true), &mut sum)?;
+                }
             }
         }
         Ok(sum.result(self.format))
     }
 
+    /// The same in the first level, where that is all: [`Self::first_level`] says so, and whether texels are filtered.
+    #[inline(always)]
+    pub fn simple<W: Word, T: Texels<W>>(
+        &self,
+        r: &Request<W>,
+        linear: bool,
+        wanted: W::Mask,
+        texels: &mut T,
+    ) -> Result<[W; 4], T::Error> {
+        let mut sum = Sum::new(self.sampler.reduce);
+        self.add(texels, 0, r, linear, w(1f32.to_bits()), wanted, &mut sum)?;
+        Ok(sum.result(self.format))
+    }
+
+    /// The level that four texels are gathered from.
+    pub fn gathered_level(&self, r: &Request<S32>) -> u32 {
+        if self.has_one_level() { 0 } else { (self.detail(r).clamped + 0.5).floor() as u32 }
+    }
+
     /// Four texels' components side by side: around the coordinates counter-clockwise from the lower left, or (`row`) four
     /// in a row.
-    pub fn gathered<T: Texels>(
+    #[inline(always)]
+    pub fn gathered<W: Word, T: Texels<W>>(
         &self,
+        r: &Request<W>,
+        level: u32,
+        (component, row): (usize, bool),
+        wanted: W::Mask,
         texels: &mut T,
-        component: usize,
-        row: bool,
-    ) -> Result<[u32; 4], T::Error> {
-        let level = (self.detail().clamped + 0.5).floor() as u32;
-        let corner = self.coordinates(level, self.request.at).map(|u| (u - 0.5).floor() as i64);
-        let mut out = [0; 4];
+    ) -> Result<[W; 4], T::Error> {
+        let half = w::<W>(0.5f32.to_bits());
+        let mut corner = self.coordinates(level, r);
+        for u in &mut corner {
+            *u = u.fsub(half).ffloor().f2i();
+        }
+        let mut out = [w(0); 4];
         let places = if row { [[0, 0], [1, 0], [2, 0], [3, 0]] } else { [[0, 1], [1, 1], [1, 0], [0, 0]] };
         for (value, [dx, dy]) in out.iter_mut().zip(places) {
-            let texel = self.texel(texels, level, [corner[0] + dx, corner[1] + dy, corner[2]])?;
-            *value = match self.request.reference {
-                Some(_) => texel[0],
-                None => self.image.select.load(texel, self.format.one())[component],
+            let place = [corner[0] + w(dx), corner[1] + w(dy), corner[2]];
+            let texel = self.texel(texels, level, r, place, wanted)?;
+            *value = match (r.reference, self.image.select.value(component, self.format.one())) {
+                (Some(_), _) => texel[0],
+                (None, Select::Constant(c)) => w(c),
+                (None, Select::Component(i)) => texel[i],
             };
         }
         Ok(out)
     }
 
     /// Coordinates in texels of a level.
-    fn coordinates(&self, level: u32, at: [f32; 3]) -> [f32; 3] {
+    #[inline(always)]
+    fn coordinates<W: Word>(&self, level: u32, r: &Request<W>) -> [W; 3] {
         let size = self.image.level_size(level + self.image.base_level);
-        // The coordinates on a cube's face have one added (V_CUBESC and its companions leave 1 to 2).
-        let origin = if self.image.kind == Kind::Cube { 1.0 } else { 0.0 };
-        std::array::from_fn(|i| {
-            if i >= self.image.kind.dimensions() {
-                return 0.5;
-            }
+        let mut all = [w(0.5f32.to_bits()); 3];
+        for (i, u) in all.iter_mut().enumerate().take(self.image.kind.dimensions()) {
             let n = size[i] as f32;
-            let u = if self.unnormalized() { at[i] } else { (at[i] - origin) * n };
+            *u = r.at[i];
+            if !self.unnormalized(r) {
+                // The coordinates on a cube's face have one added (V_CUBESC and its companions leave 1 to 2).
+                if self.image.kind == Kind::Cube {
+                    *u = u.fsub(w(1f32.to_bits()));
+                }
+                *u = u.fmul(w(n.to_bits()));
+            }
             // Far outside every image, where integers still have room.
-            let u = if u.is_nan() { 0.0 } else { u.clamp(-1e9, 1e9) };
-            limit(self.sampler.clamp[i], u, n)
-        })
+            let number = W::select(u.funord(*u), w(0), *u);
+            *u = limit(self.sampler.clamp[i], clamp(number, -1e9, 1e9), n);
+        }
+        all
     }
 
-    fn add<T: Texels>(
+    /// Adds what there is of a level to a sum.
+    #[expect(clippy::too_many_arguments)]
+    #[inline(always)]
+    fn add<W: Word, T: Texels<W>>(
         &self,
         texels: &mut T,
         level: u32,
-        at: [f32; 3],
+        r: &Request<W>,
         linear: bool,
-        weight: f32,
-        sum: &mut Sum,
+        weight: W,
+        wanted: W::Mask,
+        sum: &mut Sum<W>,
     ) -> Result<(), T::Error> {
-        let u = self.coordinates(level, at);
+        let u = self.coordinates(level, r);
         let n = self.image.kind.dimensions();
-        let smooth: [bool; 3] = std::array::from_fn(|i| match i {
-            2 => n == 3 && self.sampler.z == 2 && !self.format.number.is_integer(),
-            i => i < n && linear,
-        });
+        let smooth =
+            [linear, linear && n > 1, n == 3 && self.sampler.z == 2 && !self.format.number.is_integer()];
         let size = self.image.level_size(level + self.image.base_level);
-        let low: [i64; 3] = std::array::from_fn(|i| {
-            let low = if smooth[i] { u[i] - 0.5 } else { u[i] }.floor() as i64;
-            // Half a border is seen by filters alone.
-            let edge = size[i] as i64;
-            match self.sampler.clamp[i] {
-                4 | 5 if !smooth[i] => low.clamp(-edge, edge - 1),
-                _ => low,
+        let (zero, one) = (w::<W>(0), w::<W>(1f32.to_bits()));
+        let (mut low, mut part) = ([zero; 3], [zero; 3]);
+        for i in 0..n {
+            let from = if smooth[i] { u[i].fsub(w(0.5f32.to_bits())) } else { u[i] };
+            low[i] = from.ffloor().f2i();
+            if smooth[i] {
+                part[i] = from.fsub(low[i].i2f());
+            } else if matches!(self.sampler.clamp[i], 4 | 5) {
+                // Half a border is seen by filters alone.
+                low[i] = low[i].max_i(w(size[i].wrapping_neg())).min_i(w(size[i] - 1));
             }
-        });
-        let part: [f32; 3] =
-            std::array::from_fn(|i| if smooth[i] { u[i] - 0.5 - low[i] as f32 } else { 0.0 });
+        }
         for corner in 0..8usize {
-            let mut w = weight;
-            for (i, part) in part.into_iter().enumerate() {
-                w *= if corner >> i & 1 != 0 { part } else { 1.0 - part };
-            }
-            if w == 0.0 {
+            // What is not filtered has no part in the texels above.
+            if (0..3).any(|i| corner >> i & 1 != 0 && !smooth[i]) {
                 continue;
             }
-            let place = std::array::from_fn(|i| low[i] + (corner >> i & 1) as i64);
-            sum.add(self.texel(texels, level, place)?, w);
+            let (mut weight, mut place) = (weight, low);
+            for i in 0..3 {
+                let above = corner >> i & 1 != 0;
+                if smooth[i] {
+                    weight = weight.fmul(if above { part[i] } else { one.fsub(part[i]) });
+                }
+                place[i] = place[i] + w(above.into());
+            }
+            let wanted = wanted & !weight.feq(zero);
+            if T::any(wanted) {
+                let texel = self.texel(texels, level, r, place, wanted)?;
+                sum.add(texel, weight, wanted);
+            }
         }
         Ok(())
     }
 
     /// One texel after clamping, or what the comparison makes of it.
-    fn texel<T: Texels>(&self, texels: &mut T, level: u32, place: [i64; 3]) -> Result<[u32; 4], T::Error> {
+    #[inline(always)]
+    fn texel<W: Word, T: Texels<W>>(
+        &self,
+        texels: &mut T,
+        level: u32,
+        r: &Request<W>,
+        place: [W; 3],
+        wanted: W::Mask,
+    ) -> Result<[W; 4], T::Error> {
         let size = self.image.level_size(level + self.image.base_level);
-        let n = self.image.kind.dimensions();
-        let mut at = [0; 3];
-        let mut inside = true;
-        for i in 0..n {
-            let c = place[i].saturating_add(self.request.offset[i] as i64);
+        let mut at = [w(0); 3];
+        let mut inside = W::Mask::ones();
+        for i in 0..self.image.kind.dimensions() {
             // A cube's face ends at its edge.
             let mode = if self.image.kind == Kind::Cube { 2 } else { self.sampler.clamp[i] };
-            match wrap(mode, c, size[i] as i64) {
-                Some(c) => at[i] = c,
-                None => inside = false,
+            let (c, there) = wrap(mode, place[i] + r.offset[i], size[i]);
+            (at[i], inside) = (c, inside & there);
+        }
+        let mut texel = [w(0); 4];
+        if T::any(wanted & inside) {
+            let mut slice = w(0);
+            if self.image.kind.is_layered() {
+                slice = r.slice.frint().f2u();
+                if self.image.kind == Kind::Cube {
+                    // Eight numbers for the six faces of a cube.
+                    slice = slice.shr(w(3)) * w(6) + (slice & w(7)).min_u(w(5));
+                }
+                slice = slice.min_u(w(self.image.slices().saturating_sub(1)));
+            }
+            texel = texels.read(level, at, slice, wanted & inside)?;
+        }
+        if T::any(wanted & !inside) {
+            let border = self.border?;
+            for (t, border) in texel.iter_mut().zip(border) {
+                *t = W::select(inside, *t, w(border));
             }
         }
-        let texel = if inside {
-            let slices = self.image.slices();
-            let slice = match self.image.kind {
-                Kind::Cube => {
-                    // Eight numbers for the six faces of a cube.
-                    let face = self.request.slice.round_ties_even().max(0.0) as u32;
-                    face / 8 * 6 + (face % 8).min(5)
-                }
-                _ => self.request.slice.round_ties_even().max(0.0) as u32,
-            };
-            texels.read(level, at, slice.min(slices.saturating_sub(1)))?
-        } else {
-            self.sampler.border(self.format, self.image)?
+        let Some(reference) = r.reference else { return Ok(texel) };
+        let t = texel[0];
+        let reference =
+            if self.format.number == Number::Unorm { clamp(reference, 0.0, 1.0) } else { reference };
+        let holds = match self.sampler.compare {
+            0 => W::Mask::zeros(),
+            1 => reference.flt(t),
+            2 => reference.feq(t),
+            3 => reference.flt(t) | reference.feq(t),
+            4 => t.flt(reference),
+            5 => !reference.feq(t),
+            6 => t.flt(reference) | reference.feq(t),
+            _ => W::Mask::ones(),
         };
-        Ok(match self.request.reference {
-            None => texel,
-            Some(reference) => {
-                let t = f32::from_bits(texel[0]);
-                let reference =
-                    if self.format.number == Number::Unorm { reference.clamp(0.0, 1.0) } else { reference };
-                let holds = match self.sampler.compare {
-                    0 => false,
-                    1 => reference < t,
-                    2 => reference == t,
-                    3 => reference <= t,
-                    4 => reference > t,
-                    5 => reference != t,
-                    6 => reference >= t,
-                    _ => true,
-                };
-                [(holds as u32 as f32).to_bits(); 4]
-            }
-        })
+        Ok([W::select(holds, w(1f32.to_bits()), w(0)); 4])
     }
 }
 
 /// Texels added up: by weight, or the least or greatest of them.
-struct Sum {
+struct Sum<W: Word> {
     reduce: u8,
-    any: bool,
-    sum: [f32; 4],
-    last: [u32; 4],
+    any: W::Mask,
+    sum: [W; 4],
+    last: [W; 4],
 }
 
-impl Sum {
-    fn new(reduce: u8) -> Sum {
-        Sum { reduce, any: false, sum: [0.0; 4], last: [0; 4] }
+impl<W: Word> Sum<W> {
+    #[inline(always)]
+    fn new(reduce: u8) -> Sum<W> {
+        Sum { reduce, any: W::Mask::zeros(), sum: [w(0); 4], last: [w(0); 4] }
     }
 
-    fn add(&mut self, texel: [u32; 4], weight: f32) {
-        for (sum, t) in self.sum.iter_mut().zip(texel.map(f32::from_bits)) {
-            *sum = match self.reduce {
-                1 if self.any => sum.min(t),
-                2 if self.any => sum.max(t),
-                1 | 2 => t,
+    #[inline(always)]
+    fn add(&mut self, texel: [W; 4], weight: W, wanted: W::Mask) {
+        let first = !self.any;
+        for ((sum, last), t) in self.sum.iter_mut().zip(&mut self.last).zip(texel) {
+            // Of a number and a NaN, the number; of two zeros the first.
+            let (before, replaces) = match self.reduce {
+                1 => (*sum, t.flt(*sum) | sum.funord(*sum)),
+                2 => (*sum, sum.flt(t) | sum.funord(*sum)),
                 // A single texel is itself, infinities and NaN included.
-                _ if !self.any && weight == 1.0 => t,
-                _ => *sum + t * weight,
+                _ => (sum.fadd(t.fmul(weight)), W::Mask::zeros()),
             };
+            let alone = match self.reduce {
+                1 | 2 => first,
+                _ => first & weight.feq(w(1f32.to_bits())),
+            };
+            *sum = W::select(wanted, W::select(alone | replaces, t, before), *sum);
+            *last = W::select(wanted, t, *last);
         }
-        self.any = true;
-        self.last = texel;
+        self.any = self.any | wanted;
     }
 
-    fn result(self, format: Format) -> [u32; 4] {
-        if format.number.is_integer() { self.last } else { self.sum.map(f32::to_bits) }
+    #[inline(always)]
+    fn result(self, format: Format) -> [W; 4] {
+        if format.number.is_integer() { self.last } else { self.sum }
     }
 }
 
@@ -420,7 +561,12 @@ fn log2(x: f32) -> f32 {
     let mut power = t;
     let mut sum = 0.0;
     for k in 0..24 {
-        sum += power / (2 * k + 1) as f64;
+        let next = sum + power / (2 * k + 1) as f64;
+        // What follows is less, and changes as little.
+        if next == sum {
+            break;
+        }
+        sum = next;
         power *= square;
     }
     (exponent as f64 + 2.0 * sum * std::f64::consts::LOG2_E) as f32

@@ -14,6 +14,7 @@
 //! for blocks of 256 bytes; elsewhere images of several levels are not known here. Modes with XOR and those with macro
 //! tiles depend on the memory channels of a graphics card; they are not here.
 
+use crate::lanes::{Word, w};
 use wavemill_isa::Level;
 
 /// The order of elements in a block.
@@ -85,17 +86,38 @@ pub const fn refused(mode: u32, level: Level) -> Option<&'static str> {
     }
 }
 
-/// A block of an image: its size in elements and bytes, and the offset of one of its elements.
+/// A block of an image: its size in elements and bytes, and where in it they lie.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Block {
-    /// Elements across.
-    pub width: u32,
-    /// Elements down.
-    pub height: u32,
-    /// Bytes.
-    pub bytes: u64,
-    /// Bytes before the element.
-    pub offset: u64,
+    /// Elements across, as a power of two.
+    pub across: u32,
+    /// Elements down, as a power of two.
+    pub down: u32,
+    /// Bytes, as a power of two.
+    pub log: u32,
+    /// Bits of x and y that go to bits of the offset: which, and how far up. No coordinate has more than eight.
+    moves: [[Move; 8]; 2],
+}
+
+/// Bits that are moved up together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Move {
+    bits: u16,
+    by: u8,
+}
+
+impl Block {
+    /// Bytes before an element in its block.
+    #[inline(always)]
+    pub fn offset<W: Word>(&self, x: W, y: W) -> W {
+        let mut offset = w(0);
+        for (moves, place) in self.moves.iter().zip([x, y]) {
+            for m in moves.iter().take_while(|m| m.bits != 0) {
+                offset = offset | (place & w(m.bits.into())).shl(w(m.by.into()));
+            }
+        }
+        offset
+    }
 }
 
 impl Tiling {
@@ -142,11 +164,11 @@ impl Tiling {
         bytes.is_power_of_two() && self.pattern(bytes.trailing_zeros()).is_some()
     }
 
-    /// The block with an element. None for elements of a size that [`Tiling::holds`] does not.
-    pub fn block(self, bytes: u8, x: u32, y: u32) -> Option<Block> {
+    /// The blocks of elements of a size. None for a size that [`Tiling::holds`] does not.
+    pub fn block(self, bytes: u8) -> Option<Block> {
         let log = bytes.trailing_zeros();
         let pattern = self.pattern(log)?.as_bytes();
-        let (mut at, mut offset, mut used) = (log, 0u64, [0, 0]);
+        let (mut at, mut used, mut moves) = (log, [0, 0], [[Move::default(); 8]; 2]);
         for i in 0.. {
             let (axis, bit) = match pattern.as_chunks::<2>().0.get(i) {
                 Some([axis, bit]) => ((*axis == b'y') as usize, (bit - b'0') as u32),
@@ -157,11 +179,13 @@ impl Tiling {
                 }
                 None => break,
             };
-            offset |= (([x, y][axis] >> bit & 1) as u64) << at;
+            let by = (at - bit) as u8;
+            let same = moves[axis].iter_mut().find(|m| m.bits == 0 || m.by == by)?;
+            *same = Move { bits: same.bits | 1 << bit, by };
             used[axis] = used[axis].max(bit + 1);
             at += 1;
         }
-        Some(Block { width: 1 << used[0], height: 1 << used[1], bytes: 1 << at, offset })
+        Some(Block { across: used[0], down: used[1], log: at, moves })
     }
 }
 
@@ -197,7 +221,7 @@ impl Tiling {
         levels: u32,
         level: u32,
     ) -> LevelPosition {
-        let edges = [block.width, block.height];
+        let edges = [1 << block.across, 1 << block.down];
         let mut blocks = [size[0].div_ceil(edges[0]), size[1].div_ceil(edges[1])];
         let mut all = blocks;
         let pitch = |axis: usize| pitch.map(|p| p.div_ceil(edges[axis]));

@@ -1,17 +1,21 @@
 //! Image instructions: what they move between registers and texels (manual 9.3, 9.4). What resources, formats and filters
-//! mean is in [`crate::image`], [`mod@crate::format`] and [`crate::sampler`].
+//! mean is in [`crate::image`], [`mod@crate::format`] and [`crate::sampler`], what address registers say in
+//! [`crate::coordinates`]. What is the same for all lanes is found once ([`Operation`], [`Moved`]), for engines, too, which do it
+//! for all lanes at once.
 
 use super::transfer::set_status;
 use crate::address::{Addressing, ImageFields};
 use crate::atomic::{Atomic, Rmw, Unit};
 use crate::bus::{At, Bus, Fault, FaultKind, Kind as Access, Space};
-use crate::format::Format;
+use crate::coordinates::{Coordinates, Registers};
+use crate::element::{Element, Parts};
+use crate::format::{Format, Layout, Number, Swizzle};
 use crate::hwreg::mode;
-use crate::image::{Image, Kind, Problem};
+use crate::image::{Image, Plane, Problem};
 use crate::inst::Inst;
 use crate::mimg::{Action, Address, Transfer, data_mask, short_data};
 use crate::sampler::{Request, Sample, Sampler, Texels};
-use crate::soft;
+use crate::scalar::{S32, SMask};
 use crate::state::{State, lanes};
 
 use wavemill_isa::encoding::bits;
@@ -40,78 +44,108 @@ impl Failure {
 }
 
 /// An instruction's fields and descriptors.
-struct Operation {
-    image: Image,
+pub struct Operation {
+    /// The image.
+    pub image: Image,
     sampler: Sampler,
-    fields: ImageFields,
+    /// How address registers are read.
+    pub coordinates: Coordinates,
     /// Components asked for.
     mask: u32,
     /// 16-bit data.
     short_data: bool,
+    /// Registers that have the data.
+    registers: u8,
 }
 
-/// Reads a lane's address registers one component after the other.
-struct Cursor<'a, S> {
-    state: &'a S,
-    inst: &'a Inst,
-    lane: u32,
-    /// Next dword, and whether its upper half is next.
-    at: u16,
-    high: bool,
-    short: bool,
+/// How an instruction moves texels between registers and memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Moved {
+    /// The format of the texels.
+    pub format: Format,
+    /// Their bytes.
+    pub bytes: u8,
+    /// What is between registers and an element's dwords; where texels are not [`Self::plain`], their components instead.
+    pub element: Element,
+    /// The element stands in memory as it is.
+    pub plain: bool,
+    /// What is loaded is an integer with a sign.
+    pub signed: bool,
+    /// The address has a level.
+    pub level: bool,
 }
 
-impl<S: State> Cursor<'_, S> {
-    /// A whole dword.
-    fn dword(&mut self) -> u32 {
-        self.align();
-        self.at += 1;
-        self.state.lane(self.inst.src[0], self.at - 1, self.lane)
+/// How an instruction samples.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampled<'a> {
+    /// What is sampled.
+    pub sample: Sample<'a>,
+    /// What address registers have.
+    pub address: Address,
+    /// Four texels are gathered: which component, and whether they are in a row.
+    pub four: Option<(usize, bool)>,
+    /// What registers get of four components of 32 bits.
+    pub element: Element,
+}
+
+/// Levels of an image.
+struct Planes<'a> {
+    image: &'a Image,
+    format: Format,
+    known: [Option<Option<Plane>>; 16],
+}
+
+impl<'a> Planes<'a> {
+    fn new(image: &'a Image, format: Format) -> Planes<'a> {
+        Planes { image, format, known: [const { None }; 16] }
     }
 
-    /// A component: 16 bits of a dword if addresses are short.
-    fn component(&mut self) -> u32 {
-        if !self.short {
-            return self.dword();
-        }
-        let word = self.state.lane(self.inst.src[0], self.at, self.lane);
-        let value = if self.high { word >> 16 } else { word & 0xffff };
-        self.at += self.high as u16;
-        self.high = !self.high;
-        value
-    }
-
-    fn float(&mut self) -> f32 {
-        let bits = self.component();
-        f32::from_bits(if self.short { soft::h2f(bits) } else { bits })
-    }
-
-    /// Skips the rest of a dword.
-    fn align(&mut self) {
-        self.at += self.high as u16;
-        self.high = false;
+    /// The address of a texel, if there is one.
+    fn address(&mut self, level: u32, at: [S32; 3], slice: S32) -> Option<u64> {
+        let (image, format) = (self.image, self.format);
+        let plane = self.known.get_mut(level as usize)?;
+        let plane = plane.get_or_insert_with(|| image.plane(format, level)).as_ref()?;
+        plane.has(at, slice).0.then(|| plane.address(at, slice).0)
     }
 }
 
 /// Texels of an image in memory.
-struct Reader<'a, B> {
+struct Reader<'a, 'b, B> {
     state: &'a mut B,
-    image: &'a Image,
-    format: Format,
+    planes: &'a mut Planes<'b>,
     lane: u32,
 }
 
-impl<B: Bus> Texels for Reader<'_, B> {
+impl<B: Bus> Texels<S32> for Reader<'_, '_, B> {
     type Error = Failure;
 
-    fn read(&mut self, level: u32, at: [u32; 3], slice: u32) -> Result<[u32; 4], Failure> {
-        let Some(address) = self.image.address(self.format, level, at, slice) else { return Ok([0; 4]) };
-        let element = read_texel(address, self.format.bytes(), self.lane, self.state)?;
-        let mut texel = self.format.decode_at(element, at[0], at[1]);
-        if self.format.components() < 4 {
-            texel[3] = self.format.one();
+    fn any(mask: SMask) -> bool {
+        mask.0
+    }
+
+    fn read(&mut self, level: u32, at: [S32; 3], slice: S32, _: SMask) -> Result<[S32; 4], Failure> {
+        let Some(address) = self.planes.address(level, at, slice) else { return Ok([S32(0); 4]) };
+        let format = self.planes.format;
+        let element = read_texel(address, format.bytes(), self.lane, self.state)?;
+        Ok(format.texel_at(element, at[0].0, at[1].0).map(S32))
+    }
+}
+
+/// What becomes of an instruction's lanes.
+#[derive(Default)]
+struct Outcome {
+    failed: Option<Failure>,
+    failing: u64,
+    /// Lanes that LWE warns.
+    warned: u64,
+}
+
+impl Outcome {
+    fn note(&mut self, lane: u32, result: Result<(), Failure>) {
+        if let Err(failure) = result {
+            self.failing |= 1 << lane;
+            self.failed.get_or_insert(failure);
         }
-        Ok(texel)
     }
 }
 
@@ -121,37 +155,16 @@ pub fn execute<B: Bus>(action: Action, inst: &Inst, state: &mut B) -> Result<(),
     if exec == 0 {
         return Ok(());
     }
-    let operation = Operation::new(inst, fields, state).map_err(|p| Failure::Problem(p).of(exec))?;
+    let operation = Operation::new(inst, &fields, state).map_err(|p| Failure::Problem(p).of(exec))?;
     let Some(operation) = operation else {
         unbound(inst, action, exec, state);
         return Ok(());
     };
-    let requests = operation.requests(inst, action, state);
-    let (mut failed, mut failing, mut warned) = (None, 0u64, 0u64);
-    for lane in lanes(exec) {
-        let mut one = Lane { state, inst, o: &operation, lane };
-        let r = match action {
-            Action::Load(t) => one.load(t),
-            Action::Store(t) => one.store(t),
-            Action::Atomic(op) => one.atomic(op),
-            Action::Info => {
-                let level = one.cursor().component();
-                one.set_components(None, operation.image.info(level));
-                Ok(())
-            }
-            Action::Sample(_) | Action::Gather(..) | Action::Detail => one
-                .sample(action, requests[lane as usize])
-                .map(|warning| warned |= u64::from(warning) << lane),
-        };
-        if let Err(failure) = r {
-            failing |= 1 << lane;
-            failed.get_or_insert(failure);
-        }
+    let outcome = operation.execute(action, inst, exec, state).map_err(|p| Failure::Problem(p).of(exec))?;
+    if let Some(failure) = outcome.failed {
+        return Err(failure.of(outcome.failing));
     }
-    if let Some(failure) = failed {
-        return Err(failure.of(failing));
-    }
-    set_status(inst, exec, warned, state);
+    set_status(inst, exec, outcome.warned, state);
     Ok(())
 }
 
@@ -189,9 +202,33 @@ fn read_texel<B: Bus>(address: u64, bytes: u8, lane: u32, state: &mut B) -> Resu
     Ok(texel)
 }
 
+/// The selects of the values that a mask has, one after the other, those that are wanted of them.
+fn picked(select: Swizzle, mask: u32, wanted: impl Fn(usize) -> bool) -> Swizzle {
+    let mut all = [0; 4];
+    for (to, n) in all.iter_mut().zip((0..4).filter(|n| mask >> n & 1 != 0)) {
+        *to = if wanted(n) { select.0[n] } else { 0 };
+    }
+    Swizzle(all)
+}
+
+/// Components in their order.
+const IN_ORDER: Swizzle = Swizzle([4, 5, 6, 7]);
+
+/// Dwords as components that are not converted.
+const fn dwords(bytes: u8) -> Format {
+    let layout = match bytes.div_ceil(4) {
+        1 => [32, 0, 0, 0],
+        2 => [32, 32, 0, 0],
+        3 => [32, 32, 32, 0],
+        _ => [32; 4],
+    };
+    Format { layout: Layout::Plain(layout), number: Number::Uint }
+}
+
 impl Operation {
     /// The fields and descriptors of an instruction; none without an image.
-    fn new<S: State>(inst: &Inst, fields: ImageFields, state: &S) -> Result<Option<Operation>, Problem> {
+    #[inline]
+    pub fn new<S: State>(inst: &Inst, fields: &ImageFields, state: &S) -> Result<Option<Operation>, Problem> {
         let level = state.level();
         let word = |first: u8, i: usize| state.sgpr(first as u32 + i as u32);
         let words =
@@ -200,73 +237,90 @@ impl Operation {
         let sampler = fields.sampler.map_or([0; 4], |first| std::array::from_fn(|i| word(first, i)));
         let encoded = inst.encoded();
         Ok(Some(Operation {
+            coordinates: Coordinates::new(fields, image.kind),
             image,
             sampler: Sampler::new(&sampler),
-            fields,
             mask: data_mask(&encoded),
             short_data: short_data(&encoded, level),
+            registers: inst.dst_dwords - inst.status as u8,
         }))
     }
 
-    fn cursor<'a, S: State>(&self, inst: &'a Inst, lane: u32, state: &'a S) -> Cursor<'a, S> {
-        Cursor { state, inst, lane, at: 0, high: false, short: self.fields.short }
+    /// How components stand in registers.
+    fn parts(&self) -> Parts {
+        let n = self.mask.count_ones();
+        match self.short_data {
+            false => Parts::Words,
+            // 16-bit data share registers if there are no more.
+            true if n == 1 || (self.registers as u32) < n => Parts::Pairs,
+            true => Parts::Halves,
+        }
     }
 
-    /// What every lane's address registers say, if the instruction samples. Lanes that are not active take part in the
-    /// gradients of their quad.
-    fn requests<S: State>(&self, inst: &Inst, action: Action, state: &S) -> Vec<Request> {
-        let a = match action {
-            Action::Sample(a) | Action::Gather(a, _) => a,
-            Action::Detail => Address::default(),
-            Action::Load(_) | Action::Store(_) | Action::Atomic(_) | Action::Info => return Vec::new(),
-        };
-        let kind = self.image.kind;
-        let n = kind.dimensions();
-        let read = |lane: u32| {
-            let mut c = self.cursor(inst, lane, state);
-            let mut r = Request { unnormalized: self.fields.unnormalized, ..Request::default() };
-            if a.offset {
-                let word = c.dword();
-                r.offset = [0, 8, 16].map(|at| (word << (26 - at)) as i32 >> 26);
-            }
-            if a.bias {
-                r.bias = c.float();
-                c.align();
-            }
-            if a.reference {
-                r.reference = Some(f32::from_bits(c.dword()));
-            }
-            if a.gradient {
-                for g in &mut r.gradient {
-                    g[..n].iter_mut().for_each(|g| *g = c.float());
-                    c.align();
-                }
-            }
-            r.at[..n].iter_mut().for_each(|x| *x = c.float());
-            if self.fields.array && kind != Kind::D3 {
-                let slice = c.float();
-                r.slice = if kind.is_layered() { slice } else { 0.0 };
-            }
-            r.lod = match (a.zero, a.level) {
-                (true, _) => Some(0.0),
-                (_, true) => Some(c.float()),
-                _ => None,
-            };
-            if a.clamp {
-                r.clamp = Some(c.float());
-            }
-            r
-        };
-        let mut all: Vec<Request> = (0..64).map(read).collect();
-        if !a.gradient {
-            for quad in all.as_chunks_mut::<4>().0 {
-                let [p, q, s, _] = quad.map(|r| r.at);
-                let change = |to: [f32; 3]| std::array::from_fn(|i| to[i] - p[i]);
-                let gradient = [change(q), change(s)];
-                quad.iter_mut().for_each(|r| r.gradient = gradient);
-            }
+    /// What registers get of components, in the order of a select: those that the mask asks for, one after the other.
+    fn element(&self, format: Format, select: Swizzle, parts: Parts) -> Element {
+        Element {
+            format: Some(format),
+            select: Some(picked(select, self.mask, |_| true)),
+            unsigned_alpha: false,
+            count: self.mask.count_ones() as usize,
+            parts,
         }
-        all
+    }
+
+    /// How texels are loaded.
+    pub fn load(&self, t: Transfer) -> Result<Moved, Problem> {
+        let format = self.image.texels()?;
+        let bytes = format.bytes();
+        let (plain, signed, level) =
+            (t.packed || format.is_plain(), t.packed && t.signed && bytes < 4, t.level);
+        let element = if t.packed {
+            let raw = dwords(bytes);
+            // Dwords that there are not are zero, the fourth one, too.
+            let there = |n: usize| n < bytes.div_ceil(4).into();
+            let select = Some(picked(IN_ORDER, self.mask, there));
+            Element { select, ..self.element(raw, IN_ORDER, Parts::Words) }
+        } else {
+            let of = if plain { format } else { format.decoded() };
+            self.element(of, self.image.select, self.parts())
+        };
+        Ok(Moved { format, bytes, element, plain, signed, level })
+    }
+
+    /// How texels are stored.
+    pub fn store(&self, t: Transfer) -> Result<Moved, Problem> {
+        let format = self.writable()?;
+        let bytes = format.bytes();
+        let plain = t.packed || format.is_plain();
+        let element = if t.packed {
+            self.element(dwords(bytes), IN_ORDER, Parts::Words)
+        } else {
+            let of = if plain { format } else { format.decoded() };
+            let all = self.image.select;
+            let element = self.element(of, all, self.parts());
+            let select = match element.parts {
+                // A component is the first value whose select names it, whether that one is there or not.
+                Parts::Words => picked(all, self.mask, |n| {
+                    (all.0[n] as usize).checked_sub(4).and_then(|i| all.stored(i)) == Some(n)
+                }),
+                // The mask only counts (manual 9.2.1).
+                _ => all,
+            };
+            Element { select: Some(select), ..element }
+        };
+        Ok(Moved { format, bytes, element, plain, signed: false, level: t.level })
+    }
+
+    /// How an atomic operation's texels are found.
+    pub fn atomic(&self, op: Atomic) -> Result<Moved, Problem> {
+        let format = self.writable()?;
+        let n = self.mask.count_ones() as u8;
+        let bytes = 4 * if op.has_second() { n / 2 } else { n };
+        if !matches!(bytes, 4 | 8) || format.bytes() != bytes {
+            return Err(Problem::AtomicSize);
+        }
+        let element = self.element(dwords(bytes), IN_ORDER, Parts::Words);
+        Ok(Moved { format, bytes, element, plain: true, signed: false, level: false })
     }
 
     /// The format of texels that are written.
@@ -274,118 +328,199 @@ impl Operation {
         let format = self.image.texels()?;
         if format.edge() == 1 { Ok(format) } else { Err(Problem::ReadOnly) }
     }
+
+    /// What registers get of an image's sizes.
+    pub fn sizes(&self) -> Element {
+        self.element(dwords(16), IN_ORDER, Parts::Words)
+    }
+
+    /// Executes an action for all active lanes.
+    fn execute<B: Bus>(
+        &self,
+        action: Action,
+        inst: &Inst,
+        exec: u64,
+        state: &mut B,
+    ) -> Result<Outcome, Problem> {
+        let mut outcome = Outcome::default();
+        let mut one = Lane { state, inst, lane: 0 };
+        let moved = match action {
+            Action::Load(t) => self.load(t)?,
+            Action::Store(t) => self.store(t)?,
+            Action::Atomic(op) => self.atomic(op)?,
+            Action::Info => {
+                let sizes = self.sizes();
+                for lane in lanes(exec) {
+                    one.lane = lane;
+                    one.set(&sizes, Some(&self.image.info(self.coordinates.first(&one))));
+                }
+                return Ok(outcome);
+            }
+            Action::Sample(_) | Action::Gather(..) | Action::Detail => {
+                self.sample(action, exec, one, &mut outcome)?;
+                return Ok(outcome);
+            }
+        };
+        let mut planes = Planes::new(&self.image, moved.format);
+        for lane in lanes(exec) {
+            one.lane = lane;
+            let place = self.coordinates.place(moved.level, &one);
+            let address = planes.address(place.level.0, place.at, place.slice);
+            let [x, y, _] = place.at;
+            let result = match action {
+                Action::Store(_) => one.store(&moved, address),
+                Action::Atomic(op) => one.atomic(&moved, op, address),
+                _ => one.load(&moved, address, [x.0, y.0]),
+            };
+            outcome.note(lane, result);
+        }
+        Ok(outcome)
+    }
+
+    /// How texels are sampled, and what becomes of them; none if the instruction does something else.
+    pub fn sampled(&self, action: Action, inst: &Inst) -> Result<Option<Sampled<'_>>, Problem> {
+        let (address, four) = match action {
+            Action::Sample(a) => (a, None),
+            Action::Gather(a, row) => {
+                (a, Some((bits::MIMG_DMASK.get(inst.bits).trailing_zeros() as usize & 3, row)))
+            }
+            Action::Detail => (Address::default(), None),
+            _ => return Ok(None),
+        };
+        let sample = Sample::new(&self.image, &self.sampler, self.image.texels()?);
+        let format = sample.format();
+        let element = match action {
+            Action::Detail => self.element(dwords(16), IN_ORDER, Parts::Words),
+            Action::Gather(..) => self.element(format.decoded(), IN_ORDER, self.parts()),
+            _ => self.element(format.decoded(), self.image.select, self.parts()),
+        };
+        Ok(Some(Sampled { sample, address, four, element }))
+    }
+
+    /// Samples, four lanes after four. Lanes that are not active take part in the gradients of their quad.
+    fn sample<B: Bus>(
+        &self,
+        action: Action,
+        exec: u64,
+        mut one: Lane<'_, B>,
+        outcome: &mut Outcome,
+    ) -> Result<(), Problem> {
+        let Some(Sampled { sample, address: a, four, element }) = self.sampled(action, one.inst)? else {
+            return Ok(());
+        };
+        let mut planes = Planes::new(&self.image, sample.format());
+        let warns = bits::MIMG_LWE.get(one.inst.bits) != 0;
+        for quad in 0..16 {
+            let active = exec >> (4 * quad) & 15;
+            if active == 0 {
+                continue;
+            }
+            let mut all: [Request<S32>; 4] = std::array::from_fn(|i| {
+                one.lane = 4 * quad + i as u32;
+                self.coordinates.request(a, &one)
+            });
+            if !a.gradient {
+                let [p, q, s, _] = all.map(|r| r.at.map(|x| f32::from_bits(x.0)));
+                let change = |to: [f32; 3]| std::array::from_fn(|i| S32((to[i] - p[i]).to_bits()));
+                let gradient = [change(q), change(s)];
+                all.iter_mut().for_each(|r| r.gradient = gradient);
+            }
+            for i in lanes(active) {
+                one.lane = 4 * quad + i;
+                let r = &all[i as usize];
+                let values = match action {
+                    Action::Detail => {
+                        let d = sample.detail(r);
+                        Ok([d.clamped.to_bits(), d.raw.to_bits(), 0, 0].map(S32))
+                    }
+                    _ => {
+                        // MODE.LOD_CLAMPED is sticky (manual 3.5). What clamps is the image's MIN_LOD, by which drivers say that
+                        // finer levels are not there yet; the sampler's limits are what the program wants.
+                        if sample.lod_clamped(r) {
+                            let mode = one.state.mode();
+                            one.state.set_mode(mode | mode::LOD_CLAMPED);
+                        }
+                        let lane = one.lane;
+                        let mut texels = Reader { state: &mut *one.state, planes: &mut planes, lane };
+                        match four {
+                            Some(which) => {
+                                let level = sample.gathered_level(r);
+                                sample.gathered(r, level, which, SMask(true), &mut texels)
+                            }
+                            None => sample.filtered(r, &mut texels),
+                        }
+                    }
+                };
+                let result = values.map(|values| one.set(&element, Some(&values)));
+                // The manual has the access return "LOD_CLAMPED = 1" (table of MIMG fields), where the image says MIN_LOD_WARN.
+                if result.is_ok() && warns && action != Action::Detail && sample.lod_warned(r) {
+                    outcome.warned |= 1 << one.lane;
+                }
+                outcome.note(one.lane, result);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// One lane of an instruction.
 struct Lane<'a, B> {
     state: &'a mut B,
     inst: &'a Inst,
-    o: &'a Operation,
     lane: u32,
 }
 
+impl<B: Bus> Registers<S32> for Lane<'_, B> {
+    fn register(&self, n: u16) -> S32 {
+        S32(self.state.lane(self.inst.src[0], n, self.lane))
+    }
+}
+
 impl<B: Bus> Lane<'_, B> {
-    fn cursor(&self) -> Cursor<'_, B> {
-        self.o.cursor(self.inst, self.lane, &*self.state)
-    }
-
-    /// The level, coordinates and slice of an instruction without sampler.
-    fn place(&self, level: bool) -> (u32, [u32; 3], u32) {
-        let mut c = self.cursor();
-        let kind = self.o.image.kind;
-        let mut at = [0; 3];
-        for i in &mut at[..kind.dimensions()] {
-            *i = c.component();
+    /// Puts what an element's dwords come to into registers; without dwords, what is out of range.
+    fn set(&mut self, element: &Element, words: Option<&[S32; 4]>) {
+        let mut out = [[S32(0)]; 4];
+        match words {
+            Some(words) => element.load(Some(&words.map(|w| [w])), &mut out),
+            None => element.load(None, &mut out),
         }
-        // Indices of images without slices are ignored.
-        let slice = if self.o.fields.array && kind != Kind::D3 { c.component() } else { 0 };
-        (if level { c.component() } else { 0 }, at, slice)
-    }
-
-    /// The address of the lane's texel, and its place in its row and column.
-    fn address(&self, format: Format, level: bool) -> Option<(u64, [u32; 3])> {
-        let (level, at, slice) = self.place(level);
-        let slice = if self.o.image.kind.is_layered() { slice } else { 0 };
-        Some((self.o.image.address(format, level, at, slice)?, at))
-    }
-
-    /// Puts the components the mask asks for into consecutive registers.
-    fn set_components(&mut self, format: Option<Format>, values: [u32; 4]) {
-        let (inst, o, lane) = (self.inst, self.o, self.lane);
-        let picked = (0..4).filter(|i| o.mask >> i & 1 != 0).map(|i| values[i]);
-        let Some(f) = format.filter(|_| o.short_data) else {
-            for (i, v) in (0..).zip(picked) {
-                self.state.set_vgpr(inst.dst + i, lane, v);
-            }
-            return;
-        };
-        let packed = self.packs();
-        let mut out = [0; 4];
-        for (i, v) in picked.enumerate() {
-            let (r, shift) = if packed { (i / 2, 16 * (i % 2)) } else { (i, 0) };
-            out[r] |= f.to_d16(v) << shift;
-        }
-        let registers = (inst.dst_dwords - inst.status as u8) as usize;
-        for (i, v) in (0..).zip(out.into_iter().take(registers)) {
-            self.state.set_vgpr(inst.dst + i, lane, v);
+        for (r, [value]) in (self.inst.dst..).zip(out).take(element.registers()) {
+            self.state.set_vgpr(r, self.lane, value.0);
         }
     }
 
-    /// Whether 16-bit data share registers.
-    fn packs(&self) -> bool {
-        let n = self.o.mask.count_ones();
-        n == 1 || ((self.inst.dst_dwords - self.inst.status as u8) as u32) < n
-    }
-
-    fn load(&mut self, t: Transfer) -> Result<(), Failure> {
-        let format = self.o.image.texels()?;
-        let bytes = format.bytes();
-        let raw = match self.address(format, t.level) {
-            Some((a, at)) => Some((read_texel(a, bytes, self.lane, self.state)?, at)),
-            None => None,
-        };
-        if t.packed {
-            let mut raw = raw.map_or([0; 4], |r| r.0);
-            if t.signed && bytes < 4 {
-                raw[0] = ((raw[0] << (32 - 8 * bytes as u32)) as i32 >> (32 - 8 * bytes as u32)) as u32;
-            }
-            self.set_components(None, raw);
+    fn load(&mut self, moved: &Moved, address: Option<u64>, [x, y]: [u32; 2]) -> Result<(), Failure> {
+        let Some(address) = address else {
+            self.set(&moved.element, None);
             return Ok(());
+        };
+        let bytes = moved.bytes;
+        let mut words = read_texel(address, bytes, self.lane, self.state)?;
+        if moved.signed {
+            words[0] = ((words[0] << (32 - 8 * bytes as u32)) as i32 >> (32 - 8 * bytes as u32)) as u32;
         }
-        let mut texel = [0; 4];
-        if let Some((raw, at)) = raw {
-            texel = format.decode_at(raw, at[0], at[1]);
-            if format.components() < 4 {
-                texel[3] = format.one();
-            }
+        if !moved.plain {
+            words = moved.format.texel_at(words, x, y);
         }
-        let values = self.o.image.select.load(texel, format.one());
-        self.set_components(Some(format), values);
+        self.set(&moved.element, Some(&words.map(S32)));
         Ok(())
     }
 
-    fn store(&mut self, t: Transfer) -> Result<(), Failure> {
-        let (o, lane) = (self.o, self.lane);
-        let format = o.writable()?;
-        let Some((address, _)) = self.address(format, t.level) else { return Ok(()) };
-        let n = o.mask.count_ones() as usize;
-        let word = |r: usize| self.state.lane(self.inst.src[1], r as u16, lane);
-        let mut values = [0; 4];
-        if o.short_data && !t.packed {
-            // The mask only counts (manual 9.2.1).
-            let packed = self.packs();
-            for (i, v) in values.iter_mut().enumerate().take(n) {
-                let (r, shift) = if packed { (i / 2, 16 * (i % 2)) } else { (i, 0) };
-                *v = format.from_d16(word(r) >> shift);
-            }
-        } else {
-            for (r, i) in (0..4).filter(|i| o.mask >> i & 1 != 0).enumerate() {
-                values[i] = word(r);
-            }
+    fn store(&mut self, moved: &Moved, address: Option<u64>) -> Result<(), Failure> {
+        let Some(address) = address else { return Ok(()) };
+        let (src, bytes) = (self.inst.src[1], moved.bytes);
+        let mut values = [[S32(0)]; 4];
+        let count = moved.element.registers().min(4);
+        for (r, value) in (0..).zip(&mut values[..count]) {
+            *value = [S32(self.state.lane(src, r, self.lane))];
         }
-        let texel = if t.packed { values } else { format.encode(o.image.select.store(values)) };
-        let bytes = format.bytes();
-        let first = At::lane(Space::Global, address, lane);
+        let mut words = [[S32(0)]; 4];
+        moved.element.store(&values[..count], &mut words);
+        let mut texel = words.map(|[w]| w.0);
+        if !moved.plain {
+            texel = moved.format.encode(texel);
+        }
+        let first = At::lane(Space::Global, address, self.lane);
         whole(first, bytes, Access::Write, self.state)?;
         for (i, word) in texel.into_iter().enumerate().take(bytes.div_ceil(4) as usize) {
             let part = (bytes - 4 * i as u8).min(4);
@@ -396,21 +531,15 @@ impl<B: Bus> Lane<'_, B> {
         Ok(())
     }
 
-    fn atomic(&mut self, op: Atomic) -> Result<(), Failure> {
-        let (inst, lane) = (self.inst, self.lane);
-        let format = self.o.writable()?;
-        let n = self.o.mask.count_ones() as u8;
-        let bytes = 4 * if op.has_second() { n / 2 } else { n };
-        if !matches!(bytes, 4 | 8) || format.bytes() != bytes {
-            return Err(Problem::AtomicSize.into());
-        }
+    fn atomic(&mut self, moved: &Moved, op: Atomic, address: Option<u64>) -> Result<(), Failure> {
+        let (inst, lane, bytes) = (self.inst, self.lane, moved.bytes);
         let data = self.state.datum(inst.src[1], 0, lane, bytes);
         let second =
             if op.has_second() { self.state.datum(inst.src[1], bytes as u16 / 4, lane, bytes) } else { 0 };
         let rmw = Rmw { op, bytes, data, second, unit: Unit::Cache };
-        let old = match self.address(format, false) {
+        let old = match address {
             None => 0,
-            Some((address, _)) => {
+            Some(address) => {
                 let at = At::lane(Space::Global, address, lane);
                 self.state.update(at, &rmw).map_err(|kind| Failure::Fault(kind, address))?
             }
@@ -419,35 +548,5 @@ impl<B: Bus> Lane<'_, B> {
             self.state.set_datum(inst.dst, lane, bytes, old);
         }
         Ok(())
-    }
-
-    /// Whether LWE warns: the manual has the access return "LOD_CLAMPED = 1" (table of MIMG fields), where the image says MIN_LOD_WARN.
-    fn sample(&mut self, action: Action, request: Request) -> Result<bool, Failure> {
-        let o = self.o;
-        let format = o.image.texels()?;
-        let sample = Sample::new(&o.image, &o.sampler, format, request);
-        let format = sample.format();
-        if action == Action::Detail {
-            let d = sample.detail();
-            self.set_components(None, [d.clamped.to_bits(), d.raw.to_bits(), 0, 0]);
-            return Ok(false);
-        }
-        // MODE.LOD_CLAMPED is sticky (manual 3.5). What clamps is the image's MIN_LOD, by which drivers say that finer levels are
-        // not there yet; the sampler's limits are what the program wants.
-        if o.image.min_lod != 0 && sample.lod_clamped() {
-            let mode = self.state.mode();
-            self.state.set_mode(mode | mode::LOD_CLAMPED);
-        }
-        let warns = bits::MIMG_LWE.get(self.inst.bits) != 0 && sample.lod_warned();
-        let mut texels = Reader { state: &mut *self.state, image: &o.image, format, lane: self.lane };
-        let values = match action {
-            Action::Gather(_, row) => {
-                let component = bits::MIMG_DMASK.get(self.inst.bits).trailing_zeros() as usize & 3;
-                sample.gathered(&mut texels, component, row)?
-            }
-            _ => o.image.select.load(sample.filtered(&mut texels)?, format.one()),
-        };
-        self.set_components(Some(format), values);
-        Ok(warns)
     }
 }

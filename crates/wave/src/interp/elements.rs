@@ -127,15 +127,16 @@ macro_rules! halves_of_dwords {
     };
 }
 
-/// Elements' words to the registers from `to` on.
+/// Elements' words to the registers from `to` on; without words, what elements out of range come to.
 ///
 /// # Safety
-/// The format's words, and the registers, must be there, aligned, and apart.
+/// The format's words, if any, and the registers, must be there, aligned, and apart.
 #[inline(always)]
-pub(crate) unsafe fn decode<V: V16>(element: &Element, from: Place, to: *mut u32, exec: u64) {
+pub(crate) unsafe fn decode<V: V16>(element: &Element, from: Option<Place>, to: *mut u32, exec: u64) {
     // SAFETY: the caller's promise.
     unsafe {
-        halves_of_dwords!(element, decode_whole(from, to, exec), decode_any::<V>(element, from, to, exec))
+        let Some(words) = from else { return decode_any::<V>(element, from, to, exec) };
+        halves_of_dwords!(element, decode_whole(words, to, exec), decode_any::<V>(element, from, to, exec))
     }
 }
 
@@ -199,24 +200,29 @@ unsafe fn put<V: V16>(value: V, to: *mut u32, exec: u64, chunk: usize) {
 /// # Safety
 /// As there.
 #[inline(always)]
-unsafe fn decode_any<V: V16>(element: &Element, from: Place, to: *mut u32, exec: u64) {
+unsafe fn decode_any<V: V16>(element: &Element, from: Option<Place>, to: *mut u32, exec: u64) {
     let (mut words, mut loaded) = (MaybeUninit::<Words>::uninit(), MaybeUninit::<Words>::uninit());
     let count = element.registers().min(4);
     // SAFETY: the caller's promise. Nothing may refer to registers that have never been written.
     unsafe {
         let rows = match from {
-            Place::Adjacent(_) => {
+            Some(from @ Place::Adjacent(_)) => {
                 let rows = words.as_mut_ptr().cast::<u32>();
                 gather::<V>(from, bytes(element), rows);
-                rows
+                Some(rows)
             }
-            Place::Rows(rows) => rows,
+            Some(Place::Rows(rows)) => Some(rows),
+            None => None,
         };
         let registers = if exec == !0 { to } else { loaded.as_mut_ptr().cast() };
         if exec != !0 {
             registers.copy_from_nonoverlapping(to, 64 * count);
         }
-        element.load(Some(vectors::<V>(rows, dwords(element))), vectors::<V>(registers, count));
+        let registers_of = vectors::<V>(registers, count);
+        match rows {
+            Some(rows) => element.load(Some(vectors::<V>(rows, dwords(element))), registers_of),
+            None => element.load(None, registers_of),
+        }
         if exec != !0 {
             for c in 0..4 * count {
                 put(V::load(registers.add(16 * c)), to.add(16 * c), exec, c % 4);
@@ -381,7 +387,7 @@ impl Exec<'_> {
             unsafe {
                 match what.store {
                     true => (self.kernels.encode)(&element, file, Place::Adjacent(p)),
-                    false => (self.kernels.decode)(&element, Place::Adjacent(p), file, exec),
+                    false => (self.kernels.decode)(&element, Some(Place::Adjacent(p)), file, exec),
                 }
             }
             return true;
@@ -414,7 +420,7 @@ impl Exec<'_> {
                 false => all.load(rows.cast(), bytes, Extend::Zero),
             }
             if !plain {
-                (self.kernels.decode)(&element, Place::Rows(rows), file, exec);
+                (self.kernels.decode)(&element, Some(Place::Rows(rows)), file, exec);
             }
         }
         true

@@ -9,6 +9,7 @@ use super::cross::{self, Whence};
 use super::elements::{self, Place};
 use super::exchange::{self, Exchange};
 use super::groups::{self, Registers};
+use super::images::{self, Named, Samples};
 use super::matrix::{Product, Sums, Words, multiply_32, multiply_64, multiply_small};
 use super::places::{Places, Request, places};
 use super::quick::{PackedSpan, Span};
@@ -20,7 +21,9 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use wavemill_isa::Level;
 use wavemill_sem::apply::{Apply, Context, L, M};
+use wavemill_sem::coordinates::Coordinates;
 use wavemill_sem::element::Element;
+use wavemill_sem::image::Image;
 use wavemill_sem::lanes::Long;
 use wavemill_sem::memory::Extend;
 use wavemill_sem::modify::Change;
@@ -477,9 +480,15 @@ pub(crate) struct Kernels {
     /// Data to other lanes ([`cross::push`]).
     pub push: unsafe fn(*const u32, u32, *const u32, *mut u32, u64),
     /// Elements of buffers to registers ([`elements::decode`]).
-    pub decode: unsafe fn(&Element, Place, *mut u32, u64),
+    pub decode: unsafe fn(&Element, Option<Place>, *mut u32, u64),
     /// The way back ([`elements::encode`]).
     pub encode: unsafe fn(&Element, *mut u32, Place),
+    /// Where an image's texels are ([`images::locate`]).
+    pub locate: unsafe fn(&Named<'_>, &mut MaybeUninit<Vgpr>) -> Option<u64>,
+    /// Sizes of an image ([`images::sizes`]).
+    pub sizes: unsafe fn(&Image, Coordinates, *const u32, &mut MaybeUninit<elements::Words>),
+    /// Samples of an image ([`images::sample`]).
+    pub sample: unsafe fn(&Samples<'_>, &mut MaybeUninit<elements::Words>) -> bool,
     /// One number to all active lanes ([`groups::spread`]).
     pub spread: unsafe fn(*const u8, &Registers, u8, Extend, u64),
     /// Multiplies and adds matrices ([`multiply_32`]).
@@ -621,13 +630,30 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { cross::push::<$v>(addresses, offset, data, to, exec) }
                 }
-                pub unsafe fn decode(element: &Element, from: Place, to: *mut u32, exec: u64) {
+                pub unsafe fn decode(element: &Element, from: Option<Place>, to: *mut u32, exec: u64) {
                     // SAFETY: the caller's promise.
                     unsafe { elements::decode::<$v>(element, from, to, exec) }
                 }
                 pub unsafe fn encode(element: &Element, from: *mut u32, to: Place) {
                     // SAFETY: the caller's promise.
                     unsafe { elements::encode::<$v>(element, from, to) }
+                }
+                pub unsafe fn locate(named: &Named<'_>, out: &mut MaybeUninit<Vgpr>) -> Option<u64> {
+                    // SAFETY: the caller's promise.
+                    unsafe { images::locate::<$v>(named, out) }
+                }
+                pub unsafe fn sizes(
+                    image: &Image,
+                    coordinates: Coordinates,
+                    registers: *const u32,
+                    out: &mut MaybeUninit<elements::Words>,
+                ) {
+                    // SAFETY: the caller's promise.
+                    unsafe { images::sizes::<$v>(image, coordinates, registers, out) }
+                }
+                pub unsafe fn sample(samples: &Samples<'_>, out: &mut MaybeUninit<elements::Words>) -> bool {
+                    // SAFETY: the caller's promise.
+                    unsafe { images::sample::<$v>(samples, out) }
                 }
                 pub unsafe fn spread(p: *const u8, to: &Registers, bytes: u8, extend: Extend, exec: u64) {
                     // SAFETY: the caller's promise.
@@ -660,6 +686,9 @@ macro_rules! backend {
             push: $module::push,
             decode: $module::decode,
             encode: $module::encode,
+            locate: $module::locate,
+            sizes: $module::sizes,
+            sample: $module::sample,
             spread: $module::spread,
             mfma_32: $module::mfma_32,
             mfma_small: $module::mfma_small,

@@ -1,7 +1,7 @@
 //! The interpreter: decodes blocks once, then executes them instruction by instruction.
 //!
 //! [`kernels`] applies `sem`'s meanings to registers, a strip of vector instructions at a time; [`valu`] decides which of
-//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`rows`] those of private memory and of LDS beside lanes' numbers, [`elements`] those that convert, [`exchange`] LDS's exchanges, [`cross`] permutes, [`matrix`] MFMA. Everything else is executed by
+//! them runs a strip; [`quick`] has the simple cases of memory accesses, [`rows`] those of private memory and of LDS beside lanes' numbers, [`elements`] those that convert, [`images`] those of texels, [`exchange`] LDS's exchanges, [`cross`] permutes, [`matrix`] MFMA. Everything else is executed by
 //! `sem` on the wave's registers and memory ([`Running`]).
 
 pub mod cache;
@@ -9,6 +9,7 @@ mod cross;
 mod elements;
 mod exchange;
 mod groups;
+mod images;
 pub(crate) mod kernels;
 mod matrix;
 mod places;
@@ -38,6 +39,7 @@ use wavemill_isa::{Decoder, Target};
 use wavemill_sem::control::Control;
 use wavemill_sem::execute::control::{self, Flow};
 use wavemill_sem::memory::{Access, Formatted};
+use wavemill_sem::mimg::Action;
 use wavemill_sem::smem::ScalarMemory;
 use wavemill_sem::state::State;
 use wavemill_sem::{Mode, bus, execute};
@@ -305,7 +307,7 @@ impl Exec<'_> {
         let inst = &block.insts[at];
         match inst.run {
             // What these write, unless it is left to `execute`, follows the first register.
-            Run::Memory(_) | Run::Formatted(_) | Run::Share(_) | Run::Mfma => {
+            Run::Memory(_) | Run::Formatted(_) | Run::Image(_) | Run::Share(_) | Run::Mfma => {
                 self.run.wave.touch(inst.dst, MOST_WRITTEN);
             }
             _ => self.run.wave.touch_all(),
@@ -338,6 +340,7 @@ impl Exec<'_> {
             Run::Memory(access) if self.memory_quickly(inst, access) => return None,
             Run::Formatted(what) if self.formatted_quickly(inst, what) => return None,
             Run::Share(share) if self.share_quickly(inst, share) => return None,
+            Run::Image(action) if self.image_quickly(inst, action) => return None,
             Run::Control(control) => {
                 self.run.wave.pc = self.pc(inst).wrapping_add(inst.len as u64);
                 let flow = control::execute(control, inst, &mut self.run);
@@ -427,6 +430,21 @@ impl Exec<'_> {
             return false;
         }
         self.run.wave.stored |= what.store;
+        true
+    }
+
+    /// The same of images.
+    #[inline(never)]
+    fn image_quickly(&mut self, inst: &Inst, action: Action) -> bool {
+        let exec = self.run.wave.exec();
+        if !self.may_be_quick(exec) {
+            return false;
+        }
+        self.accesses(inst);
+        if !self.quick_image(inst, action, exec) {
+            return false;
+        }
+        self.run.wave.stored |= matches!(action, Action::Store(_) | Action::Atomic(_));
         true
     }
 

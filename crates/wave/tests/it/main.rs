@@ -23,6 +23,7 @@ mod matrices;
 mod memory;
 mod mips;
 mod observe;
+mod pictures;
 mod random;
 mod reference;
 mod samples;
