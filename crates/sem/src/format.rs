@@ -301,9 +301,11 @@ impl Format {
         out
     }
 
-    /// Whether a component is gamma-encoded.
+    /// Whether a component is gamma-encoded. One of 32 bits never is: a sampler may ask for it.
     fn is_curved(self, component: usize) -> bool {
-        self.number == Number::Srgb && component < 3
+        self.number == Number::Srgb
+            && component < 3
+            && self.component(component).is_some_and(|c| c.width < 32)
     }
 
     /// A component of a register as 16 bits: halves of floats, the low half of integers.

@@ -328,8 +328,8 @@ impl Exec<'_> {
         }
         if outside != 0 {
             let to = file.wrapping_add(inst.dst as usize).cast::<u32>();
-            // SAFETY: registers inside the file (decoding saw to it).
             match action {
+                // SAFETY: registers inside the file (decoding saw to it).
                 Action::Load(_) => unsafe {
                     (self.kernels.decode)(element, None, to, outside);
                 },

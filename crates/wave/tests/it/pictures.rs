@@ -182,9 +182,9 @@ fn start(example: &Example, cpu: &str, middle: u64, random: &mut Random) -> Star
     scalars.push(r(random, 4).min(r(random, 4)) << 30);
     let shape = random.next() % 4;
     for lane in 0..64u32 {
-        for n in 0..DATA as usize {
+        for (n, register) in registers.iter_mut().enumerate().take(DATA as usize) {
             let mut half = |n| component(example, width, shape, (lane, n), random);
-            registers[n][lane as usize] = match example.short {
+            register[lane as usize] = match example.short {
                 true => half(2 * n) | half(2 * n + 1) << 16,
                 false => half(n),
             };
