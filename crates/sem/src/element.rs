@@ -82,13 +82,9 @@ impl Element {
     }
 
     /// Whether registers hold an element's dwords as they are, all of them.
+    #[inline(always)]
     pub fn is_unchanged(&self) -> bool {
-        let same = |n: usize| match self.source(n, true) {
-            Source::Component(c) => c.width == 32 && c.word() == n,
-            Source::Constant(_) => false,
-        };
-        let dwords = self.format.map_or(0, |f| f.whole());
-        self.parts == Parts::Words && self.count == dwords.into() && (0..self.count).all(same)
+        self.parts == Parts::Words && self.dwords().is_some()
     }
 
     /// What a value comes from. Out of range, nothing but a select of one is one.

@@ -195,7 +195,7 @@ impl Format {
     }
 
     /// A component's place in an element and what it is, if there is one, and its bits are its own.
-    #[inline]
+    #[inline(always)]
     pub fn component(self, i: usize) -> Option<Component> {
         let Layout::Plain(bits) = self.layout else { return None };
         let width = *bits.get(i).filter(|b| **b != 0)?;

@@ -233,16 +233,19 @@ impl Image {
     }
 
     /// Texels of a level, counted from the largest of the resource.
+    #[inline]
     pub fn level_size(&self, level: u32) -> [u32; 3] {
         self.size.map(|n| (n >> level.min(31)).max(1))
     }
 
     /// Slices of the view.
+    #[inline]
     pub fn slices(&self) -> u32 {
         if self.kind.is_layered() { (self.last_slice + 1).saturating_sub(self.first_slice) } else { 1 }
     }
 
     /// Levels of the view.
+    #[inline]
     pub fn levels(&self) -> u32 {
         if self.kind.is_multisampled() { 1 } else { (self.last_level + 1).saturating_sub(self.base_level) }
     }

@@ -190,6 +190,26 @@ pub struct Detail {
     line: [f32; 3],
 }
 
+/// The last level of detail that was computed: neighbours often have the same.
+#[derive(Default)]
+pub struct Details {
+    last: Option<(Request<S32>, Detail)>,
+}
+
+impl Details {
+    /// That of a sample.
+    pub fn of(&mut self, sample: &Sample<'_>, r: &Request<S32>) -> Detail {
+        if let Some((last, detail)) = &self.last
+            && (last.gradient, last.lod, last.bias, last.clamp) == (r.gradient, r.lod, r.bias, r.clamp)
+        {
+            return *detail;
+        }
+        let detail = sample.detail(r);
+        self.last = Some((*r, detail));
+        detail
+    }
+}
+
 /// What samples of an image have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
@@ -228,7 +248,7 @@ impl<'a> Sample<'a> {
     }
 
     /// The level of detail (the usual isotropic measure: the longer of the two changes, in texels).
-    pub fn detail(&self, r: &Request<S32>) -> Detail {
+    fn detail(&self, r: &Request<S32>) -> Detail {
         let s = self.sampler;
         let mut samples = 1;
         let mut line = [0.0; 3];
@@ -265,13 +285,13 @@ impl<'a> Sample<'a> {
     }
 
     /// Whether the image has no texels as fine as the access wants: its MIN_LOD is above the level of detail.
-    pub fn lod_clamped(&self, r: &Request<S32>) -> bool {
-        self.image.min_lod != 0 && self.detail(r).raw < self.image.min_lod as f32 / 256.0
+    pub fn lod_clamped(&self, r: &Request<S32>, details: &mut Details) -> bool {
+        self.image.min_lod != 0 && details.of(self, r).raw < self.image.min_lod as f32 / 256.0
     }
 
     /// Whether the level of detail is below what the image warns of (MIN_LOD_WARN).
-    pub fn lod_warned(&self, r: &Request<S32>) -> bool {
-        self.detail(r).raw < self.image.min_lod_warn as f32 / 256.0
+    pub fn lod_warned(&self, r: &Request<S32>, details: &mut Details) -> bool {
+        details.of(self, r).raw < self.image.min_lod_warn as f32 / 256.0
     }
 
     /// Whether texels are filtered, if the level of detail makes no difference: all of a sample is of the first level.
@@ -291,11 +311,16 @@ impl<'a> Sample<'a> {
     }
 
     /// The filtered texel, or the result of the comparison in its first component.
-    pub fn filtered<T: Texels<S32>>(&self, r: &Request<S32>, texels: &mut T) -> Result<[S32; 4], T::Error> {
+    pub fn filtered<T: Texels<S32>>(
+        &self,
+        r: &Request<S32>,
+        details: &mut Details,
+        texels: &mut T,
+    ) -> Result<[S32; 4], T::Error> {
         if let Some(linear) = self.first_level(r) {
             return self.simple(r, linear, SMask(true), texels);
         }
-        let detail = self.detail(r);
+        let detail = details.of(self, r);
         let s = self.sampler;
         let filter = if detail.raw > 0.0 { s.min } else { s.mag };
         let linear = filter & 1 != 0 && !self.format.number.is_integer();
@@ -339,8 +364,8 @@ impl<'a> Sample<'a> {
     }
 
     /// The level that four texels are gathered from.
-    pub fn gathered_level(&self, r: &Request<S32>) -> u32 {
-        if self.has_one_level() { 0 } else { (self.detail(r).clamped + 0.5).floor() as u32 }
+    pub fn gathered_level(&self, r: &Request<S32>, details: &mut Details) -> u32 {
+        if self.has_one_level() { 0 } else { (details.of(self, r).clamped + 0.5).floor() as u32 }
     }
 
     /// Four texels' components side by side: around the coordinates counter-clockwise from the lower left, or (`row`) four

@@ -14,7 +14,7 @@ use crate::hwreg::mode;
 use crate::image::{Image, Plane, Problem};
 use crate::inst::Inst;
 use crate::mimg::{Action, Address, Transfer, data_mask, short_data};
-use crate::sampler::{Request, Sample, Sampler, Texels};
+use crate::sampler::{Details, Request, Sample, Sampler, Texels};
 use crate::scalar::{S32, SMask};
 use crate::state::{State, lanes};
 
@@ -409,6 +409,7 @@ impl Operation {
             return Ok(());
         };
         let mut planes = Planes::new(&self.image, sample.format());
+        let mut details = Details::default();
         let warns = bits::MIMG_LWE.get(one.inst.bits) != 0;
         for quad in 0..16 {
             let active = exec >> (4 * quad) & 15;
@@ -430,13 +431,13 @@ impl Operation {
                 let r = &all[i as usize];
                 let values = match action {
                     Action::Detail => {
-                        let d = sample.detail(r);
+                        let d = details.of(&sample, r);
                         Ok([d.clamped.to_bits(), d.raw.to_bits(), 0, 0].map(S32))
                     }
                     _ => {
                         // MODE.LOD_CLAMPED is sticky (manual 3.5). What clamps is the image's MIN_LOD, by which drivers say that
                         // finer levels are not there yet; the sampler's limits are what the program wants.
-                        if sample.lod_clamped(r) {
+                        if sample.lod_clamped(r, &mut details) {
                             let mode = one.state.mode();
                             one.state.set_mode(mode | mode::LOD_CLAMPED);
                         }
@@ -444,16 +445,16 @@ impl Operation {
                         let mut texels = Reader { state: &mut *one.state, planes: &mut planes, lane };
                         match four {
                             Some(which) => {
-                                let level = sample.gathered_level(r);
+                                let level = sample.gathered_level(r, &mut details);
                                 sample.gathered(r, level, which, SMask(true), &mut texels)
                             }
-                            None => sample.filtered(r, &mut texels),
+                            None => sample.filtered(r, &mut details, &mut texels),
                         }
                     }
                 };
                 let result = values.map(|values| one.set(&element, Some(&values)));
                 // The manual has the access return "LOD_CLAMPED = 1" (table of MIMG fields), where the image says MIN_LOD_WARN.
-                if result.is_ok() && warns && action != Action::Detail && sample.lod_warned(r) {
+                if result.is_ok() && warns && action != Action::Detail && sample.lod_warned(r, &mut details) {
                     outcome.warned |= 1 << one.lane;
                 }
                 outcome.note(one.lane, result);

@@ -350,7 +350,7 @@ impl Exec<'_> {
         let resource = Resource::of(&fields, true, &mut self.run);
         let element = transfer::element(what, inst, &resource);
         let Some(bytes) = element.format.map(|f| f.bytes()) else { return false };
-        let plain = element.parts == Parts::Words && element.dwords().is_some();
+        let plain = element.is_unchanged();
         let linear = self.linear(inst, &fields, &resource, bytes, exec);
         let mut places = MaybeUninit::uninit();
         let found = match linear {

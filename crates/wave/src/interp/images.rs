@@ -132,28 +132,36 @@ impl<V: V16> Texels<V> for Reader<'_> {
         }
         // The first texel where there is none.
         let offsets = V::select(wanted, self.plane.offset(at, slice), w(0)).to_array();
-        let mut words = [[0; 16]; 4];
-        let bytes = self.format.bytes();
-        for (lane, offset) in offsets.into_iter().enumerate() {
-            let p = self.base.wrapping_add(offset as usize);
-            // SAFETY: a texel of the level, which is checked.
-            unsafe {
+        let bytes = self.format.bytes() as usize;
+        // Side by side they become vectors as consecutive ones do.
+        let mut texels = [[0u64; 16]; 2];
+        let side = texels.as_mut_ptr().cast::<u8>();
+        let mut words = [w(0); 4];
+        // SAFETY: texels of the level, which is checked, and room for sixteen of sixteen bytes.
+        unsafe {
+            for (lane, offset) in offsets.into_iter().enumerate() {
+                let (p, to) = (self.base.wrapping_add(offset as usize), side.add(bytes.max(4) * lane));
                 match bytes {
-                    1 | 2 | 4 => words[0][lane] = guest::read(p, bytes),
-                    8 => {
-                        words[0][lane] = guest::read(p, 4);
-                        words[1][lane] = guest::read(p.add(4), 4);
+                    8 | 16 if p.addr() & 7 == 0 => {
+                        for at in (0..bytes).step_by(8) {
+                            to.add(at).cast::<u64>().write_unaligned(guest::read64(p.add(at)));
+                        }
                     }
+                    ..4 => to.cast::<u32>().write_unaligned(guest::read(p, bytes as u8)),
                     _ => {
-                        for (i, row) in words.iter_mut().enumerate().take(bytes as usize / 4) {
-                            row[lane] = guest::read(p.add(4 * i), 4);
+                        for at in (0..bytes).step_by(4) {
+                            to.add(at).cast::<u32>().write_unaligned(guest::read(p.add(at), 4));
                         }
                     }
                 }
             }
+            match bytes {
+                8 => [words[0], words[1]] = V::load_groups(side),
+                12 => [words[0], words[1], words[2]] = V::load_groups(side),
+                16 => words = V::load_groups(side),
+                _ => [words[0]] = V::load_groups(side),
+            }
         }
-        let [a, b, c, d] = words;
-        let words = [V::from_array(a), V::from_array(b), V::from_array(c), V::from_array(d)];
         Ok(self.format.components_of(words))
     }
 }
