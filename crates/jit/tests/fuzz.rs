@@ -298,7 +298,10 @@ fn index_arithmetic(random: &mut Random, gfx9: bool) -> String {
 fn private(random: &mut Random, wave: &mut Wave, buffer: u64) {
     let pick = |random: &mut Random, all: &[u32]| all[random.next() as usize % all.len()];
     let begin = buffer + u64::from(pick(random, &[0, 0, 256, 1024, 4]));
-    wave.set_flat_scratch(begin);
+    // Anything may be in FLAT_SCRATCH; addresses beyond the host's are no more there than others.
+    let beyond =
+        if random.one_in(8) { [1 << 63, 0xfffe << 48, 1 << 47][random.next() as usize % 3] } else { 0 };
+    wave.set_flat_scratch(begin ^ beyond);
     wave.scratch_bytes = pick(random, &[0, 12, 24, 48, 30]);
     wave.set_sgpr64(4, begin);
     let swizzle = if random.one_in(16) { 0 } else { 1 << 31 };

@@ -327,12 +327,15 @@ pub(super) fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize,
             asm.alu_imm(Alu::Sub, true, Rsi, constant as i32);
             asm.move_if(Cond::Less, Rsi, R10);
             asm.alu(Alu::Sub, true, Rdi, Rm::Mem(start));
-            asm.move_if(Cond::Below, Rsi, R10);
             asm.alu(Alu::Mov, true, R9, Rm::Mem(count));
             asm.alu(Alu::Sub, true, R9, Rm::Reg(Rdi as u8));
             asm.move_if(Cond::Less, R9, R10);
             asm.alu(Alu::Cmp, true, Rsi, Rm::Reg(R9 as u8));
             asm.move_if(Cond::Greater, Rsi, R9);
+            // Nor what is before the window, or so far behind it that the distance counts as one before: FLAT_SCRATCH may hold
+            // anything.
+            asm.alu(Alu::Test, true, Rdi, Rm::Reg(Rdi as u8));
+            asm.move_if(Cond::Sign, Rsi, R10);
             asm.store(false, of_base(base::LOW), R10);
             asm.alu(Alu::Add, true, Rdi, Rm::Mem(host));
         }
