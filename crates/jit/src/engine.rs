@@ -291,8 +291,8 @@ impl Jit {
     /// What a block's instructions do to registers.
     fn flow<'c>(&self, compiled: &'c Compiled) -> &'c Flow {
         let Source { block, pc, .. } = &*compiled.source;
-        let vgprs = block.layout.allocation().vgprs;
-        compiled.flow.get_or_init(|| Flow::of(&block.insts, *pc, block.len, self.decoder.target(), vgprs))
+        let file = block.layout.allocation();
+        compiled.flow.get_or_init(|| Flow::of(&block.insts, *pc, block.len, self.decoder.target(), file))
     }
 
     /// Finds what somebody reads behind a block's instructions, if nobody reads all.

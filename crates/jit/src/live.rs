@@ -14,6 +14,7 @@ use wavemill_sem::inst::{Inst, Run};
 use wavemill_sem::lanemove::LaneMove;
 use wavemill_sem::operand::Src;
 use wavemill_sem::scalar::{S32, S64};
+use wavemill_sem::state::Allocation;
 
 /// Scalar registers come behind the vector registers in a set.
 const SCALARS: usize = 256;
@@ -90,7 +91,8 @@ impl Step {
     }
 
     /// Of an instruction; none if it may read registers that it does not name, or change what others mean.
-    fn of(inst: &Inst, target: &Target, vgprs: u16) -> Option<Step> {
+    fn of(inst: &Inst, target: &Target, file: Allocation) -> Option<Step> {
+        let Allocation { vgprs, agprs, .. } = file;
         let mut step = Step { reads: Set::NONE, overwrites: Set::NONE, changes_exec: false };
         match inst.run {
             Run::Illegal(_)
@@ -103,17 +105,24 @@ impl Step {
         }
         let info = inst.encoded().info(target);
         let number = |reg: Reg| match reg {
-            // Registers that the wave does not have are read as the first one.
+            // Registers that the wave does not have are read as the first one; accumulators come behind the others.
             Reg::Vgpr(n) => Some(if u16::from(n) < vgprs { usize::from(n) } else { 0 }),
+            Reg::Agpr(n) => Some(if u16::from(n) < agprs { usize::from(vgprs) + usize::from(n) } else { 0 }),
             Reg::Scalar(code) => Some(SCALARS + usize::from(code)),
             _ => None,
         };
         let read = info.uses().iter().filter(|u| u.reads() || info.may_fault());
-        read.flat_map(Use::possible).filter_map(number).for_each(|n| step.reads.insert(n));
+        // Those from 256 on are always needed.
+        let vector = |n: &usize| *n < SCALARS;
+        for reg in read.flat_map(Use::possible) {
+            let scalar = matches!(reg, Reg::Scalar(_));
+            number(reg).filter(|n| scalar || vector(n)).into_iter().for_each(|n| step.reads.insert(n));
+        }
         for (i, src) in inst.src.iter().enumerate() {
             if let Src::Vgpr(r) = *src {
                 let count = if inst.is_long(i) { 2 } else { u16::from(inst.src_bits[i] / 32).max(1) };
-                (r..r + count).filter(|&r| r < vgprs).for_each(|r| step.reads.insert(r.into()));
+                let known = (r..r + count).map(usize::from).filter(|&r| r < SCALARS);
+                known.for_each(|r| step.reads.insert(r));
             }
         }
         step.changes_exec =
@@ -170,8 +179,8 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Of instructions at an address that take so many bytes, for waves with so many registers.
-    pub fn of(insts: &[Inst], pc: u64, len: u32, on: &Target, vgprs: u16) -> Flow {
+    /// Of instructions at an address that take so many bytes, for waves with these registers.
+    pub fn of(insts: &[Inst], pc: u64, len: u32, on: &Target, file: Allocation) -> Flow {
         let behind = pc.wrapping_add(len.into());
         let next = match insts.last().map(|last| (last.run, last.bits)) {
             Some((Run::Control(Control::End), _)) => Next::Blocks([None; 2]),
@@ -183,7 +192,7 @@ impl Flow {
             Some(_) => Next::Blocks([Some(behind), None]),
             None => Next::Anywhere,
         };
-        Flow { steps: insts.iter().map(|inst| Step::of(inst, on, vgprs)).collect(), next }
+        Flow { steps: insts.iter().map(|inst| Step::of(inst, on, file)).collect(), next }
     }
 
     /// What is needed before the block, of what is behind it.

@@ -631,7 +631,8 @@ fn lanes_that_read_others_leave_the_same() {
 const ROWS_LEFT: u64 = 12;
 
 /// Blocks that lead to each other, and overwrite what others read or do not, in all lanes or some.
-fn paths(random: &mut Random, gfx9: bool) -> String {
+fn paths(random: &mut Random, cpu: &str) -> String {
+    let gfx9 = cpu != "gfx803";
     let blocks = 2 + random.next() % 5;
     let mut text = String::new();
     for block in 0..blocks {
@@ -643,8 +644,17 @@ fn paths(random: &mut Random, gfx9: bool) -> String {
             let [d, a, b] = [0; 3].map(|_| pick(&ALL));
             let mask = pick(&["vcc", "s[10:11]", "s[12:13]"]);
             let swap = if gfx9 { format!("v_swap_b32 {d}, {a}") } else { format!("v_not_b32 {d}, {a}") };
-            let line = match random.next() % 28 {
+            let acc = pick(&["a0", "a1", "a2"]);
+            let line = match random.next() % 36 {
                 24..28 => format!("v_cmpx_ne_u32 {mask}, {a}, {b}"),
+                // A row of private memory.
+                28..30 => {
+                    format!("buffer_store_dword {a}, off, s[4:7], 0 offset:{}", 4 * (random.next() % 4))
+                }
+                30..32 => format!("buffer_load_dword {d}, off, s[4:7], 0 offset:{}", 4 * (random.next() % 4)),
+                32 if cpu == "gfx90a" => format!("v_mfma_f32_4x4x1f32 a[0:3], {a}, {b}, a[0:3]"),
+                33 if cpu == "gfx90a" => format!("v_accvgpr_write_b32 {acc}, {a}"),
+                34..36 if cpu == "gfx90a" => format!("v_accvgpr_read_b32 {d}, {acc}"),
                 0..6 => format!("v_xor_b32 {d}, {a}, {b}"),
                 6 => format!("v_mov_b32 {d}, {}", random.next() % 60),
                 7 => format!("v_alignbit_b32 {d}, {a}, {b}, 7"),
@@ -692,6 +702,12 @@ fn nobody_looks(random: &mut Random, wave: &mut Wave, buffer: u64) {
     wave.mode = 0xf0;
     wave.set_exec([!0, 0x5555_ffff_0000_8001, 1 << 40][random.next() as usize % 3]);
     wave.set_sgpr(124, u32::MAX);
+    // Four dwords of each lane behind what is left there.
+    let begin = buffer + 256 * ROWS_LEFT;
+    let usual = 4 << 15 | 7 << 21 | if wave.level().is_gfx9() { 0 } else { 1 << 19 };
+    for (code, word) in [(4, begin as u32), (5, (begin >> 32) as u32 | 1 << 31), (6, 1024), (7, usual)] {
+        wave.set_sgpr(code, word);
+    }
     wave.vgpr_mut(0).into_iter().for_each(|v| *v = std::array::from_fn(|lane| 4 * lane as u32));
     for row in 0..ROWS_LEFT as u16 {
         let at = |lane: usize| buffer + 256 * u64::from(row) + 4 * lane as u64;
@@ -718,7 +734,7 @@ fn waves_that_nobody_looks_at_store_the_same() {
             let jits = Jit::all(target(cpu));
             let interp = Interp::new(target(cpu));
             for _ in 0..200 {
-                let text = paths(&mut random, cpu != "gfx803");
+                let text = paths(&mut random, cpu);
                 let mut options = wavemill_asm::Options::new(target(cpu));
                 options.output = wavemill_asm::OutputType::Obj;
                 let output = wavemill_asm::assemble(&options, "paths", text.clone().into());
