@@ -111,16 +111,10 @@ fn dpp(random: &mut Random) -> u32 {
     any >> 8 & 7 | control << 8 | (any >> 12 & 1) << 19 | modifiers | masks << 24
 }
 
-/// Some instructions, most of them vector or scalar arithmetic, perhaps in a loop.
-fn program(random: &mut Random, target: Target, decoder: &Decoder) -> Vec<u8> {
+/// An instruction that is arithmetic, or mostly.
+fn arithmetic(random: &mut Random, target: Target, decoder: &Decoder, dense: bool, strict: bool) -> Vec<u8> {
     let layout = Layout::of(&Wave::new(&target, SHAPE));
-    let mut code = Vec::new();
-    let length = 1 + random.next() as usize % 24;
-    let strict = !random.one_in(4);
-    // With few registers, instructions overwrite what others read.
-    let dense = random.one_in(2);
-    let mut insts = 0;
-    while insts < length {
+    loop {
         let word = if dense { few_registers(random, target) } else { instruction(random, target.cpu) };
         let word = word.to_le_bytes();
         let memory = Memory::new();
@@ -129,9 +123,20 @@ fn program(random: &mut Random, target: Target, decoder: &Decoder) -> Vec<u8> {
         let inst = fetch(decoder, &memory, word.as_ptr() as u64, layout, 0);
         let arithmetic = matches!(inst.run, Run::Valu(_) | Run::Compare(_) | Run::Salu | Run::Nop);
         if arithmetic || !strict && random.one_in(3) {
-            code.extend(&word[..inst.len as usize]);
-            insts += 1;
+            return word[..inst.len as usize].to_vec();
         }
+    }
+}
+
+/// Some instructions, most of them vector or scalar arithmetic, perhaps in a loop.
+fn program(random: &mut Random, target: Target, decoder: &Decoder) -> Vec<u8> {
+    let mut code = Vec::new();
+    let length = 1 + random.next() as usize % 24;
+    let strict = !random.one_in(4);
+    // With few registers, instructions overwrite what others read.
+    let dense = random.one_in(2);
+    for _ in 0..length {
+        code.extend(arithmetic(random, target, decoder, dense, strict));
     }
     if random.one_in(2) {
         let words = (code.len() / 4) as i16;
@@ -684,7 +689,12 @@ fn paths(random: &mut Random, cpu: &str) -> String {
             _ => text += &format!(" s_cbranch_{condition} b{}\n", random.next() % blocks),
         }
     }
-    text += "over:\n s_mov_b64 s[16:17], exec\n s_mov_b64 exec, -1\n";
+    text + "over:\n" + &leaving()
+}
+
+/// Stores a few registers of all lanes where [`nobody_looks`] says, and ends.
+fn leaving() -> String {
+    let mut text = " s_mov_b64 s[16:17], exec\n s_mov_b64 exec, -1\n".to_owned();
     for row in 0..ROWS_LEFT {
         let scalar = ["vcc_lo", "vcc_hi", "s10", "s16"];
         if let Some(s) = scalar.get(row as usize) {
@@ -694,6 +704,31 @@ fn paths(random: &mut Random, cpu: &str) -> String {
         text += &format!(" flat_store_dword v[{}:{}], v{from}\n", 16 + 2 * row, 17 + 2 * row);
     }
     text + " s_endpgm\n"
+}
+
+/// Arithmetic of all rows on few registers, in pieces that branches lead around, and what `leaving` assembles to.
+fn pieces(random: &mut Random, target: Target, decoder: &Decoder, leaving: &[u8]) -> Vec<u8> {
+    let count = 2 + random.next() as usize % 5;
+    let all: Vec<Vec<u8>> = (0..count)
+        .map(|_| {
+            let mut code = Vec::new();
+            (0..1 + random.next() % 8)
+                .for_each(|_| code.extend(arithmetic(random, target, decoder, true, true)));
+            code
+        })
+        .collect();
+    let mut code = Vec::new();
+    for (i, piece) in all.iter().enumerate() {
+        code.extend(piece);
+        // To the piece behind the next one: SCC, VCC and EXEC decide.
+        if let Some(next) = all.get(i + 1) {
+            let skipped = next.len() / 4 + usize::from(i + 2 < count);
+            let branch = 0xbf84_0000 | (random.next() as u32 % 6) << 16 | skipped as u32;
+            code.extend(branch.to_le_bytes());
+        }
+    }
+    code.extend(leaving);
+    code
 }
 
 /// Nobody looks at the wave; v0 counts lanes' bytes, and v16 to v39 have where it leaves its registers.
@@ -733,14 +768,18 @@ fn waves_that_nobody_looks_at_store_the_same() {
         for cpu in ["gfx90a", "gfx900", "gfx803"] {
             let jits = Jit::all(target(cpu));
             let interp = Interp::new(target(cpu));
-            for _ in 0..200 {
-                let text = paths(&mut random, cpu);
+            let decoder = Decoder::new(target(cpu));
+            for i in 0..200 {
+                let text = if i % 2 == 0 { paths(&mut random, cpu) } else { leaving() };
                 let mut options = wavemill_asm::Options::new(target(cpu));
                 options.output = wavemill_asm::OutputType::Obj;
                 let output = wavemill_asm::assemble(&options, "paths", text.clone().into());
                 assert!(!output.failed(), "{cpu}: {}", String::from_utf8_lossy(&output.render_diagnostics()));
                 let code = output.object.iter().flat_map(|o| &o.sections).find(|s| s.has_instructions);
-                let code = code.map(|s| s.data.to_vec()).unwrap_or_default();
+                let mut code = code.map(|s| s.data.to_vec()).unwrap_or_default();
+                if i % 2 != 0 {
+                    code = pieces(&mut random, target(cpu), &decoder, &code);
+                }
                 for _ in 0..4 {
                     let seed = random.next() & !7;
                     let rounds = 2 + random.next() as u32 % 12;
