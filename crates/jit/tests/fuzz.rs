@@ -6,6 +6,7 @@
 mod chaos;
 
 use chaos::{PROCESSORS, Random, instruction, state, target, unusual};
+use std::cell::RefCell;
 use wavemill_isa::row::Enc;
 use wavemill_isa::{Decoder, Form, Inst, ROWS, Target};
 use wavemill_jit::Jit;
@@ -27,13 +28,46 @@ struct Left {
     lds: Vec<u8>,
 }
 
+/// Pages of their own: scalar loads may read what is behind an allocation in its last page, which then is the same for all.
+#[repr(align(4096))]
+struct Pages<T>(T);
+
+/// Memory for waves.
+type Buffer = Pages<[u64; 512]>;
+
+thread_local! {
+    /// Where code runs, always at the same address: faults tell it.
+    static CODE: RefCell<Box<Pages<[u8; 8192]>>> = RefCell::new(Box::new(Pages([0; 8192])));
+}
+
+/// Memory for waves.
+fn new_buffer() -> Box<Buffer> {
+    Box::new(Pages([0; 512]))
+}
+
 /// Runs code on a wave made from a seed.
-fn run(cpu: &str, engine: &dyn Engine, code: &[u8], buffer: &mut [u64], seed: u64) -> Left {
+fn run(cpu: &str, engine: &dyn Engine, code: &[u8], buffer: &mut Buffer, seed: u64) -> Left {
     run_with(cpu, engine, code, buffer, seed, |_, _, _| {})
 }
 
 /// The same, with something done to the wave first, which gets the buffer's address.
 fn run_with(
+    cpu: &str,
+    engine: &dyn Engine,
+    code: &[u8],
+    Pages(buffer): &mut Buffer,
+    seed: u64,
+    prepare: impl Fn(&mut Random, &mut Wave, u64),
+) -> Left {
+    CODE.with_borrow_mut(|pages| {
+        pages.0.fill(0);
+        pages.0[..code.len()].copy_from_slice(code);
+        run_at(cpu, engine, &pages.0[..code.len()], buffer, seed, prepare)
+    })
+}
+
+/// The same, with code where it stays.
+fn run_at(
     cpu: &str,
     engine: &dyn Engine,
     code: &[u8],
@@ -169,7 +203,7 @@ fn random_code_leaves_the_same() {
         None => 0x1dea_5eed_0bad_cafe | 1,
         Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
     });
-    let mut buffer = vec![0u64; 512];
+    let mut buffer = new_buffer();
     let mut runs = 0u64;
     loop {
         for cpu in PROCESSORS {
@@ -205,7 +239,7 @@ fn scalar_registers_are_read_before_they_are_written() {
     // s_mov_b64 s[20:21], s[0:1]; s_mov_b32 s0, 16; s_mov_b32 s30, s1; s_mov_b32 s1, 17; s_endpgm
     let words = [0xbe94_0400, 0xbe80_0390, 0xbe9e_0301, 0xbe81_0391, 0xbf81_0000, 0xbf81_0000];
     let code: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
-    let mut buffer = vec![0u64; 512];
+    let mut buffer = new_buffer();
     for seed in [2, 4, 6] {
         let want = run(cpu, &Interp::new(target(cpu)), &code, &mut buffer, seed);
         let got = run(cpu, &jit, &code, &mut buffer, seed);
@@ -488,7 +522,7 @@ fn random_accesses_leave_the_same() {
         None => 0x5eed_0bad_cafe_1dea | 1,
         Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
     });
-    let mut buffer = vec![0u64; 512];
+    let mut buffer = new_buffer();
     let (mut runs, mut ended) = (0u64, 0u64);
     loop {
         for cpu in ["gfx90a", "gfx900", "gfx803"] {
@@ -598,7 +632,7 @@ fn lanes_that_read_others_leave_the_same() {
         None => 0x0bad_cafe_1dea_5eed | 1,
         Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
     });
-    let mut buffer = vec![0u64; 512];
+    let mut buffer = new_buffer();
     loop {
         for cpu in ["gfx90a", "gfx900", "gfx803"] {
             let jits = Jit::all(target(cpu));
@@ -762,7 +796,7 @@ fn waves_that_nobody_looks_at_store_the_same() {
         None => 0xcafe_1dea_5eed_0bad | 1,
         Some(_) => std::time::UNIX_EPOCH.elapsed().map_or(1, |t| t.as_nanos() as u64 | 1),
     });
-    let mut buffer = vec![0u64; 512];
+    let mut buffer = new_buffer();
     let (mut runs, mut ended) = (0u64, 0u64);
     loop {
         for cpu in ["gfx90a", "gfx900", "gfx803"] {
@@ -787,7 +821,7 @@ fn waves_that_nobody_looks_at_store_the_same() {
                         nobody_looks(random, wave, buffer);
                         wave.set_sgpr(COUNTER, rounds);
                     };
-                    let left = |engine: &dyn Engine, buffer: &mut [u64]| {
+                    let left = |engine: &dyn Engine, buffer: &mut Buffer| {
                         let left = run_with(cpu, engine, &code, buffer, seed, prepare);
                         // The rest nobody has looked at.
                         Left { vgprs: Vec::new(), scalars: Vec::new(), ..left }
