@@ -14,6 +14,8 @@ pub(crate) struct Group {
     pub(crate) waves: Vec<Wave>,
     pub(crate) states: Vec<WaveState>,
     pub(crate) ids: ItemIds,
+    /// None of its waves has run.
+    pub(crate) fresh: bool,
     /// What its waves looked like after the last turn without progress.
     pub(crate) mark: u64,
     /// They looked the same before it.
@@ -64,6 +66,7 @@ impl Group {
             waves: Vec::new(),
             states: Vec::new(),
             ids: ItemIds::default(),
+            fresh: true,
             mark: 0,
             waits: false,
             parked: 0,

@@ -30,7 +30,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use wavemill_isa::Target;
 use wavemill_wave::alone::Present;
-use wavemill_wave::{Caches, Counters, Engine, Event, Fault, Global, Observer, Order, Wave};
+use wavemill_wave::{Caches, Counters, Engine, Event, Fault, Global, Observer, Order, Turns, Wave};
 
 /// Instructions a wave may execute before the next one of its work-group has its turn.
 const BUDGET: u64 = 16384;
@@ -186,8 +186,6 @@ struct Local {
     waves: u64,
     /// What waves had executed before their turn.
     before: Vec<u64>,
-    /// What they have come to.
-    events: Vec<Event>,
     /// Turns of work-groups.
     turns: u32,
 }
@@ -320,7 +318,7 @@ impl Job {
         prototype.forgets = self.unattended() && prototype.trap_handler() == 0;
         prototype.observer.clone_from(&self.wave_observer);
         let (counters, waves) = (Counters::default(), 0);
-        Local { prototype, spare: None, counters, waves, before: Vec::new(), events: Vec::new(), turns: 0 }
+        Local { prototype, spare: None, counters, waves, before: Vec::new(), turns: 0 }
     }
 
     /// The next work-group to run. Where somebody may hold waves, waits until one may run.
@@ -503,6 +501,7 @@ impl Job {
         });
         group.states.clear();
         group.states.resize(count as usize, WaveState::Ready);
+        group.fresh = true;
         group.mark = 0;
         group.waits = false;
         group.parked = 0;
@@ -720,24 +719,26 @@ impl Job {
         budget: u64,
         local: &mut Local,
     ) -> Option<(usize, u64, Event)> {
-        let ready = group.states[first..].iter().take_while(|s| **s == WaveState::Ready).count();
+        let ready =
+            group.states[first..].iter().take(Turns::MOST).take_while(|s| **s == WaveState::Ready).count();
         let waves = &mut group.waves[first..first + ready];
         local.before.clear();
-        local.before.extend(waves.iter().map(|w| w.counters.total()));
-        local.events.clear();
-        self.engine.run_in_turn(waves, &group.shared, self.memory.memory(), budget, &mut local.events);
-        for (i, event) in local.events.drain(..).enumerate() {
-            match event {
-                Event::End => {
-                    group.states[first + i] = WaveState::Ended;
-                    local.counters.add(&waves[i].counters);
-                    local.waves += 1;
-                }
-                Event::Barrier => group.states[first + i] = WaveState::Barrier,
-                event => return Some((first + i, local.before[i], event)),
-            }
+        // A wave that has not run has executed nothing.
+        if !std::mem::take(&mut group.fresh) {
+            local.before.extend(waves.iter().map(|w| w.counters.total()));
         }
-        None
+        let memory = self.memory.memory();
+        let Turns { done, at_barrier, other } = self.engine.run_in_turn(waves, &group.shared, memory, budget);
+        for (i, (wave, state)) in waves.iter().zip(&mut group.states[first..]).take(done).enumerate() {
+            *state = if at_barrier >> i & 1 != 0 {
+                WaveState::Barrier
+            } else {
+                local.counters.add(&wave.counters);
+                local.waves += 1;
+                WaveState::Ended
+            };
+        }
+        other.map(|event| (first + done, local.before.get(done).copied().unwrap_or(0), event))
     }
 
     /// Why a wave is held after an event that ends a dispatch which nobody holds.

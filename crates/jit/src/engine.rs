@@ -16,7 +16,8 @@ use wavemill_wave::interp::cache::{Cache, PAGE, Page};
 use wavemill_wave::program::{self, Block, Layout, Run};
 use wavemill_wave::step::Next;
 use wavemill_wave::{
-    CodeStats, Engine, Event, Fault, FaultKind, GroupShared, Interp, Memory, Simd, Wave, host, mode,
+    CodeStats, Engine, Event, Fault, FaultKind, GroupShared, Interp, Likeness, Memory, Simd, Turns, Wave,
+    host, mode,
 };
 
 /// Compiles blocks on first use, or when they have been used some times ([`Jit::patient`]); what it does not compile, the
@@ -55,8 +56,8 @@ const MODES: u32 = 0xff | mode::DX10_CLAMP | mode::IEEE | mode::FP16_OVFL | UNUS
 const UNUSUAL: u32 = mode::GPR_IDX_EN | mode::VSKIP;
 
 impl Key {
-    fn of(exec: &mut Exec<'_>) -> Key {
-        Key { layout: exec.layout(), mode: exec.wave().mode & MODES }
+    fn of(wave: &Wave) -> Key {
+        Key { layout: Layout::of(wave), mode: wave.mode & MODES }
     }
 }
 
@@ -98,19 +99,34 @@ impl Default for Codes {
 #[repr(C)]
 struct Turn {
     link: Link,
-    /// The wave in the interpreter's hands, for this turn.
-    exec: *mut Exec<'static>,
+    /// The wave whose turn it is.
+    wave: *mut Wave,
+    /// The wave in the interpreter's hands, once it has something to do.
+    exec: Option<Exec<'static>>,
+    /// The interpreter has had nothing to do for the wave yet.
+    untaken: bool,
     /// The engine, for this turn.
     jit: *const Jit,
+    /// The work-group and memory, for this turn.
+    around: (*const GroupShared, *const Memory),
     /// How the interpreter stopped the wave.
     next: Next,
     /// It stopped within a block, of which the rest is still to run: turns end where blocks do.
     midway: bool,
     /// The state of memory that the windows are of ([`Memory::generation`]); 0 if they are for this turn only.
     generation: u64,
-    /// The page of code that the last turn ended in, until the thread rests ([`Engine::rest`]), and whose it is.
-    last: Option<Arc<Page<Compiled, Codes>>>,
+    /// The code that the last turn ended in, until the thread rests ([`Engine::rest`]), and whose it is.
+    last: InUse,
     last_of: (u64, u64, Option<Key>),
+}
+
+/// The code that runs.
+#[derive(Default)]
+struct InUse {
+    /// Its page, which keeps it alive.
+    page: Option<Arc<Page<Compiled, Codes>>>,
+    /// Where waves begin, if it is there, and what they must be like and where.
+    start: Option<((Likeness, u64), *const u8)>,
 }
 
 /// Nanoseconds that this thread has run.
@@ -142,42 +158,62 @@ impl Turn {
         };
         Box::new(Turn {
             link,
-            exec: std::ptr::null_mut(),
+            wave: std::ptr::null_mut(),
+            exec: None,
+            untaken: true,
             jit: std::ptr::null(),
+            around: (std::ptr::null(), std::ptr::null()),
             next: Next::Go,
             midway: false,
             generation: 0,
-            last: None,
+            last: InUse::default(),
             last_of: (0, 0, None),
         })
     }
 
     /// Makes it that of a work-group's waves.
-    fn begin(&mut self, jit: &Jit, group: &GroupShared) {
+    fn begin(&mut self, jit: &Jit, group: &GroupShared, memory: &Memory) {
         self.jit = jit;
+        self.around = (group, memory);
         self.link.exit = jit.exit;
         self.link.lds = group.lds.base();
         self.link.lds_bytes = group.lds.len().into();
     }
 
     /// Makes it that of a wave's turn.
-    fn take(&mut self, exec: &mut Exec<'_>, memory: &Memory, budget: u64) {
+    fn take(&mut self, wave: &mut Wave, memory: &Memory, budget: u64) {
         let generation = memory.generation();
         if self.generation != generation {
             self.link.windows.fill(Window::default());
             self.generation = generation;
         }
-        let wave = exec.wave();
         self.link.sgprs = std::ptr::from_mut(wave).wrapping_byte_add(wavemill_wave::layout::SGPRS).cast();
         self.link.vgprs = wave.register_file();
         self.link.budget = i64::try_from(budget).unwrap_or(i64::MAX);
         (self.next, self.midway) = (Next::Go, false);
-        self.exec = std::ptr::from_mut(exec).cast();
+        (self.wave, self.untaken) = (wave, true);
     }
 
-    fn exec(&mut self) -> &mut Exec<'static> {
+    fn wave(&mut self) -> &mut Wave {
         // SAFETY: set when the turn began, and alive until it ends. While code runs nobody else uses it.
-        unsafe { &mut *self.exec }
+        unsafe { &mut *self.wave }
+    }
+
+    /// The wave in the interpreter's hands.
+    fn exec(&mut self) -> &mut Exec<'static> {
+        // SAFETY: as above; who begins a turn takes the wave out of these hands before it ends.
+        let (wave, jit, group, memory) =
+            unsafe { (&mut *self.wave, &*self.jit, &*self.around.0, &*self.around.1) };
+        let untaken = std::mem::take(&mut self.untaken);
+        match &mut self.exec {
+            Some(exec) => {
+                if untaken {
+                    exec.take(wave);
+                }
+                exec
+            }
+            none => none.insert(jit.interp.exec(wave, group, memory)),
+        }
     }
 }
 
@@ -274,8 +310,7 @@ impl Jit {
             return Ok(known);
         }
         let compiled = self.block(page, memory, pc, key);
-        let wave = turn.exec().wave();
-        let code = self.compiled(compiled, wave, page, (memory, key));
+        let code = self.compiled(compiled, turn.wave(), page, (memory, key));
         code.map(|code| code.segment.address()).ok_or(&compiled.source.block)
     }
 
@@ -389,22 +424,45 @@ impl Jit {
         nanoseconds.fetch_add(cpu_time().saturating_sub(began), Ordering::Relaxed);
     }
 
-    /// Runs a wave until its turn ends. `page` keeps the code alive that is in use.
-    fn turn(&self, turn: &mut Turn, page: &mut Option<Arc<Page<Compiled, Codes>>>, memory: &Memory) -> Event {
+    /// Finds the code at the wave's PC, or the block, for the interpreter.
+    fn find<'p>(
+        &self,
+        turn: &mut Turn,
+        in_use: &'p mut InUse,
+        memory: &Memory,
+    ) -> Result<Result<*const u8, &'p Block>, Event> {
+        let (pc, key) = (turn.wave().pc, Key::of(turn.wave()));
+        let of = (self.id, pc & !(PAGE - 1), Some(key));
+        if turn.last_of != of || in_use.page.is_none() {
+            let found = self.cache.page(memory, of.1, key);
+            turn.link.table = found.shared.0.as_ptr().cast();
+            turn.last_of = of;
+            *in_use = InUse { page: Some(found), start: None };
+        }
+        let fetch = Event::Fault(Fault { kind: FaultKind::Fetch, pc, lanes: 0, address: pc });
+        let Some(found) = in_use.page.as_ref().filter(|_| pc & 3 == 0) else { return Err(fetch) };
+        let known = found.shared.0[(pc % PAGE / 4) as usize].load(Ordering::Acquire);
+        Ok(self.code(found, known, turn, memory, (pc, key)))
+    }
+
+    /// Runs a wave until its turn ends.
+    fn turn(&self, turn: &mut Turn, in_use: &mut InUse, memory: &Memory) -> Event {
+        let wave = turn.wave();
+        let mut begins = wave.likeness().map(|likeness| (likeness, wave.pc));
+        let mut known = in_use.start.filter(|(of, _)| begins == Some(*of)).map(|(_, code)| code);
         loop {
-            let (pc, key) = (turn.exec().wave().pc, Key::of(turn.exec()));
-            let of = (self.id, pc & !(PAGE - 1), Some(key));
-            if turn.last_of != of || page.is_none() {
-                let found = self.cache.page(memory, of.1, key);
-                turn.link.table = found.shared.0.as_ptr().cast();
-                turn.last_of = of;
-                *page = Some(found);
-            }
-            let fetch = Event::Fault(Fault { kind: FaultKind::Fetch, pc, lanes: 0, address: pc });
-            let Some(found) = page.as_ref().filter(|_| pc & 3 == 0) else { return fetch };
-            let known = found.shared.0[(pc % PAGE / 4) as usize].load(Ordering::Acquire);
-            let next = match self.code(found, known, turn, memory, (pc, key)) {
+            let found = match known.take() {
+                Some(code) => Ok(code),
+                None => match self.find(turn, in_use, memory) {
+                    Ok(found) => found,
+                    Err(event) => return event,
+                },
+            };
+            let next = match found {
                 Ok(code) => {
+                    if let Some(begins) = begins.take() {
+                        in_use.start = Some((begins, code));
+                    }
                     // SAFETY: the code was made for this wave's layout and mode. It is alive, and so is all code that
                     // its page's table names, as the page is.
                     let how = unsafe { self.enter()(std::ptr::from_mut(turn).cast(), code) };
@@ -417,17 +475,19 @@ impl Jit {
                     }
                 }
                 Err(block) => {
+                    let pc = turn.wave().pc;
                     let next = turn.exec().block(pc, block);
                     turn.link.budget -= block.insts.len() as i64;
                     next
                 }
             };
+            begins = None;
             match next {
                 Next::Go => {}
                 Next::Stop(event) => return event,
                 Next::Refetch => {
                     self.cache.clear();
-                    *page = None;
+                    *in_use = InUse::default();
                 }
             }
             let midway = std::mem::take(&mut turn.midway);
@@ -437,49 +497,36 @@ impl Jit {
         }
     }
 
-    /// Runs waves, one after the other as long as they end or reach a barrier, and tells what each has come to.
-    fn turns(
-        &self,
-        waves: &mut [Wave],
-        group: &GroupShared,
-        memory: &Memory,
-        budget: u64,
-        mut tell: impl FnMut(Event),
-    ) {
+    /// Runs waves, one after the other as long as they end or reach a barrier.
+    fn turns(&self, waves: &mut [Wave], group: &GroupShared, memory: &Memory, budget: u64) -> Turns {
+        let mut turns = Turns::default();
         let mut turn = TURN.take().unwrap_or_else(Turn::new);
-        turn.begin(self, group);
+        turn.begin(self, group, memory);
         let ours = turn.last_of.0 == self.id;
-        let mut page = turn.last.take().filter(|page| ours && self.cache.is_current(page));
-        let mut exec = None;
+        let mut in_use = std::mem::take(&mut turn.last);
+        if !ours || !in_use.page.as_ref().is_some_and(|page| self.cache.is_current(page)) {
+            in_use = InUse::default();
+        }
         let run = || {
             for wave in waves {
-                if let Some(event) = wave.begin_noted_run() {
-                    return tell(event);
-                }
-                let exec = match &mut exec {
-                    Some(exec) => {
-                        Exec::take(exec, wave);
-                        exec
-                    }
-                    none => none.insert(self.interp.exec(wave, group, memory)),
-                };
-                turn.take(exec, memory, budget);
-                match self.turn(&mut turn, &mut page, memory) {
-                    Event::End => tell(Event::End),
-                    Event::Barrier => tell(Event::Barrier),
-                    event => return tell(event),
+                let event = wave.begin_noted_run().unwrap_or_else(|| {
+                    turn.take(wave, memory, budget);
+                    self.turn(&mut turn, &mut in_use, memory)
+                });
+                if !turns.note(event) {
+                    break;
                 }
             }
         };
         // SAFETY: memory that may be gone is accessed by single instructions, in code or in the interpreter, which hold no
         // locks, and change nothing but the wave, which ends, and memory. What owns memory lives out here.
-        if let Err(gone) = unsafe { host::guarded(run) }
-            && let Some(exec) = &mut exec
-        {
-            tell(exec.gone(gone));
+        if let Err(gone) = unsafe { host::guarded(run) } {
+            turns.other = Some(turn.exec().gone(gone));
         }
-        turn.last = page;
+        turn.exec = None;
+        turn.last = in_use;
         TURN.set(Some(turn));
+        turns
     }
 }
 
@@ -501,7 +548,7 @@ fn step(turn: &mut Turn, source: &Source, at: usize) -> bool {
     let next = match exec.instruction(source.pc, &source.block, at) {
         None if at + 1 < insts.len()
             && matches!(insts[at].run, Run::Control(_))
-            && Key::of(exec).mode != source.mode =>
+            && Key::of(exec.wave()).mode != source.mode =>
         {
             // The rest of the block was compiled for another mode.
             let wave = exec.wave();
@@ -564,30 +611,23 @@ impl Engine for Jit {
         if wave.single_steps() || wave.observer.is_some() || forked() {
             return self.interp.run(wave, group, memory, budget);
         }
-        let mut event = None;
-        self.turns(std::slice::from_mut(wave), group, memory, budget, |e| event = Some(e));
+        let turns = self.turns(std::slice::from_mut(wave), group, memory, budget);
         self.rest();
-        event.unwrap_or(Event::Preempted)
+        let ended = if turns.at_barrier != 0 { Event::Barrier } else { Event::End };
+        turns.other.unwrap_or(ended)
     }
 
-    fn run_in_turn(
-        &self,
-        waves: &mut [Wave],
-        group: &GroupShared,
-        memory: &Memory,
-        budget: u64,
-        events: &mut Vec<Event>,
-    ) {
+    fn run_in_turn(&self, waves: &mut [Wave], group: &GroupShared, memory: &Memory, budget: u64) -> Turns {
         if forked() || waves.iter().any(|wave| wave.single_steps() || wave.observer.is_some()) {
-            return self.interp.run_in_turn(waves, group, memory, budget, events);
+            return self.interp.run_in_turn(waves, group, memory, budget);
         }
-        self.turns(waves, group, memory, budget, |event| events.push(event));
+        self.turns(waves, group, memory, budget)
     }
 
     fn rest(&self) {
         // Code takes memory as long as anybody has it.
         if let Some(mut turn) = TURN.take() {
-            turn.last = None;
+            turn.last = InUse::default();
             TURN.set(Some(turn));
         }
     }

@@ -2,7 +2,7 @@
 
 use wavemill_isa::target::{Target, processor};
 use wavemill_jit::Jit;
-use wavemill_wave::{Engine, Event, FaultKind, GroupShared, Interp, Memory, Shape, Wave};
+use wavemill_wave::{Engine, Event, FaultKind, GroupShared, Interp, Memory, Shape, Turns, Wave};
 
 fn target() -> Target {
     Target::new(processor("gfx90a").expect("it is known"))
@@ -27,8 +27,11 @@ const IN_PLACE: &str = "
     s_endpgm
 ";
 
+/// What comes of two waves that end.
+const BOTH_END: Turns = Turns { done: 2, at_barrier: 0, other: None };
+
 /// Runs two waves in turn on a buffer of dwords, the second on what the first has left.
-fn run(engine: &dyn Engine, forgets: bool, lanes: u64, dwords: usize) -> (Vec<Event>, Vec<u32>) {
+fn run(engine: &dyn Engine, forgets: bool, lanes: u64, dwords: usize) -> (Turns, Vec<u32>) {
     let code = assemble(IN_PLACE);
     let mut buffer: Vec<u32> = (0..64).collect();
     let memory = Memory::new();
@@ -48,11 +51,10 @@ fn run(engine: &dyn Engine, forgets: bool, lanes: u64, dwords: usize) -> (Vec<Ev
             *v = lane as u32;
         }
     }
-    let mut events = Vec::new();
-    engine.run_in_turn(&mut waves, &group, &memory, u64::MAX, &mut events);
+    let turns = engine.run_in_turn(&mut waves, &group, &memory, u64::MAX);
     engine.invalidate(code.as_ptr() as u64, code.len() as u64);
     drop(memory);
-    (events, buffer)
+    (turns, buffer)
 }
 
 #[test]
@@ -64,8 +66,8 @@ fn waves_that_forget_their_registers_store_what_others_do() {
         .collect();
     for engine in &engines {
         for (lanes, forgets) in [(!0u64, true), (!0, false), (0x5a5a_0000_ffff_8001, true), (0, true)] {
-            let (events, buffer) = run(&**engine, forgets, lanes, 64);
-            assert_eq!(events, [Event::End, Event::End], "{}", engine.name());
+            let (turns, buffer) = run(&**engine, forgets, lanes, 64);
+            assert_eq!(turns, BOTH_END, "{}", engine.name());
             for (lane, &value) in buffer.iter().enumerate() {
                 let want = lane as u32 + if lanes >> lane & 1 != 0 { 6 } else { 0 };
                 assert_eq!(value, want, "{}: lane {lane} of {lanes:#x}", engine.name());
@@ -117,8 +119,8 @@ fn lanes_that_are_hoped_to_load_load_nothing() {
 #[test]
 fn faults_of_waves_that_forget_come_first() {
     for engine in &Jit::all(target()) {
-        let (events, buffer) = run(engine, true, !0, 40);
-        let [Event::Fault(fault)] = &events[..] else { panic!("{events:?}") };
+        let (turns, buffer) = run(engine, true, !0, 40);
+        let Turns { done: 0, other: Some(Event::Fault(fault)), .. } = &turns else { panic!("{turns:?}") };
         assert_eq!((fault.lanes, fault.kind), (!0 << 40, FaultKind::Read { bytes: 4 }));
         assert_eq!(buffer, (0..64).collect::<Vec<u32>>());
     }
@@ -352,13 +354,12 @@ fn code_is_counted_and_given_back() {
 #[test]
 fn a_forked_child_runs_in_the_interpreter() {
     for jit in &Jit::all(target()) {
-        assert_eq!(run(jit, false, !0, 64).0, [Event::End, Event::End]);
+        assert_eq!(run(jit, false, !0, 64).0, BOTH_END);
         // SAFETY: the child runs waves of its own, and ends without a look at the test's other threads.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            let (events, buffer) = run(jit, false, !0, 64);
-            let right =
-                events == [Event::End, Event::End] && buffer.iter().zip(0..).all(|(v, n)| *v == n + 6);
+            let (turns, buffer) = run(jit, false, !0, 64);
+            let right = turns == BOTH_END && buffer.iter().zip(0..).all(|(v, n)| *v == n + 6);
             let left = jit.code_stats().is_some_and(|s| s.instructions == 6);
             // SAFETY: it ends the process.
             unsafe { libc::_exit(if right && left { 0 } else { 1 }) };

@@ -133,6 +133,16 @@ pub struct Wave {
     pub(crate) ticket: Option<(u32, Ticket)>,
 }
 
+/// See [`Wave::likeness`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Likeness {
+    like: u64,
+    mode: u32,
+    status: u32,
+    sgpr_count: u8,
+    forgets: bool,
+}
+
 /// A number that no prototype has had yet.
 fn next_prototype() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
@@ -296,18 +306,16 @@ impl Wave {
         (self.shape, self.level, self.ticket) = (*shape, *level, *ticket);
     }
 
-    /// Whether code is decoded for both alike ([`Layout`](crate::program::Layout)), and in the same mode; false where that is
-    /// not seen at a glance.
+    /// What waves must have in common if code is decoded for them alike ([`Layout`](crate::program::Layout)), and in the same
+    /// mode; none where that is not seen at a glance.
     #[inline]
-    pub(crate) fn is_decoded_like(&self, other: &Wave) -> bool {
-        let attended = |w: &Wave| {
-            w.gather_exceptions || w.watches.is_some() || w.observer.is_some() || w.caches.is_some()
-        };
-        self.like == other.like
-            && (self.mode, self.status) == (other.mode, other.status)
-            && (self.sgpr_count, self.forgets) == (other.sgpr_count, other.forgets)
-            && !attended(self)
-            && !attended(other)
+    pub fn likeness(&self) -> Option<Likeness> {
+        let attended = self.gather_exceptions
+            || self.watches.is_some()
+            || self.observer.is_some()
+            || self.caches.is_some();
+        let Wave { like, mode, status, sgpr_count, forgets, .. } = *self;
+        (!attended).then_some(Likeness { like, mode, status, sgpr_count, forgets })
     }
 
     /// So many vector registers may be written.

@@ -291,7 +291,10 @@ impl Wave {
                 observer.barrier_released(self);
             }
         }
-        self.service_requests().then_some(Event::Halt)
+        let halts = self.service_requests();
+        // Where it is if memory is gone before it has accessed any.
+        self.accessing = self.pc;
+        halts.then_some(Event::Halt)
     }
 
     /// An engine has run the wave until this.

@@ -73,6 +73,7 @@ impl Wave {
 
     /// What the wave must do before its next instruction: enter its handler because the host, or SAVECTX, asked for it,
     /// or halt: then it says so. Both are ignored in the handler.
+    #[inline]
     pub(crate) fn service_requests(&mut self) -> bool {
         const ASKED: u32 = status::TRAP | status::HALT;
         if self.status & ASKED == 0 && self.trapsts & trapsts::SAVECTX == 0 || self.privileged() {
@@ -101,6 +102,7 @@ impl Wave {
 
     /// Whether every instruction has to be looked at: somebody can see float exceptions, the wave runs step by step, or
     /// addresses are watched, or it has an observer who wants that, or caches that are modelled.
+    #[inline]
     pub fn single_steps(&self) -> bool {
         self.gather_exceptions
             || self.watches.is_some()

@@ -40,6 +40,7 @@ use wavemill_sem::control::Control;
 use wavemill_sem::execute::control::{self, Flow};
 use wavemill_sem::memory::{Access, Formatted};
 use wavemill_sem::mimg::Action;
+use wavemill_sem::share::Share;
 use wavemill_sem::smem::ScalarMemory;
 use wavemill_sem::state::State;
 use wavemill_sem::{Mode, bus, execute};
@@ -138,6 +139,7 @@ impl Interp {
     pub fn step(&self, wave: &mut Wave, group: &GroupShared, memory: &Memory) -> Option<Event> {
         let pc = wave.pc;
         wave.touch_all();
+        wave.accessing = pc;
         let mut exec = self.exec(wave, group, memory);
         let block = program::decode_one(&self.decoder, memory, pc, exec.layout);
         // SAFETY: as in `run_wave`.
@@ -166,7 +168,6 @@ impl Interp {
             layout: Layout::of(wave),
             run: Running { wave, group, memory },
         };
-        exec.run.wave.accessing = exec.block;
         exec.ordinary = exec.ordinary();
         exec
     }
@@ -226,8 +227,8 @@ impl<'a> Exec<'a> {
     /// Takes another wave of the work-group instead.
     pub fn take(&mut self, wave: &'a mut Wave) {
         self.block = wave.pc;
-        wave.accessing = wave.pc;
-        let same = self.run.wave.is_decoded_like(wave);
+        let likeness = wave.likeness();
+        let same = likeness.is_some() && likeness == self.run.wave.likeness();
         self.run.wave = wave;
         if !same {
             self.mode_changed();
@@ -403,62 +404,43 @@ impl Exec<'_> {
         execute::execute(inst, &mut self.run)
     }
 
-    /// A load or store with one check for all lanes. False: not done.
+    /// Accesses with one check for all lanes, as `quick` makes them for the active ones. False: not done.
+    #[inline(always)]
+    fn quickly(&mut self, inst: &Inst, stores: bool, quick: impl FnOnce(&mut Self, u64) -> bool) -> bool {
+        let exec = self.run.wave.exec();
+        if exec == 0 || self.run.skips_vector() {
+            return false;
+        }
+        self.accesses(inst);
+        let done = quick(self, exec);
+        self.run.wave.stored |= done && stores;
+        done
+    }
+
+    /// A load or store.
     #[inline(never)]
     fn memory_quickly(&mut self, inst: &Inst, access: Access) -> bool {
-        let exec = self.run.wave.exec();
-        if !self.may_be_quick(exec) {
-            return false;
-        }
-        self.accesses(inst);
-        if !self.quick_memory(inst, access, exec) {
-            return false;
-        }
-        self.run.wave.stored |= matches!(access, Access::Store { .. });
-        true
+        let stores = matches!(access, Access::Store { .. });
+        self.quickly(inst, stores, |exec, lanes| exec.quick_memory(inst, access, lanes))
     }
 
-    /// The same of elements of buffers that are converted.
+    /// Elements of buffers that are converted.
     #[inline(never)]
     fn formatted_quickly(&mut self, inst: &Inst, what: Formatted) -> bool {
-        let exec = self.run.wave.exec();
-        if !self.may_be_quick(exec) {
-            return false;
-        }
-        self.accesses(inst);
-        if !self.quick_elements(inst, what, exec) {
-            return false;
-        }
-        self.run.wave.stored |= what.store;
-        true
+        self.quickly(inst, what.store, |exec, lanes| exec.quick_elements(inst, what, lanes))
     }
 
-    /// The same of images.
+    /// Images.
     #[inline(never)]
     fn image_quickly(&mut self, inst: &Inst, action: Action) -> bool {
-        let exec = self.run.wave.exec();
-        if !self.may_be_quick(exec) {
-            return false;
-        }
-        self.accesses(inst);
-        if !self.quick_image(inst, action, exec) {
-            return false;
-        }
-        self.run.wave.stored |= matches!(action, Action::Store(_) | Action::Atomic(_));
-        true
+        let stores = matches!(action, Action::Store(_) | Action::Atomic(_));
+        self.quickly(inst, stores, |exec, lanes| exec.quick_image(inst, action, lanes))
     }
 
-    /// The same of LDS.
+    /// LDS.
     #[inline(never)]
-    fn share_quickly(&mut self, inst: &Inst, share: wavemill_sem::share::Share) -> bool {
-        let exec = self.run.wave.exec();
-        self.may_be_quick(exec) && self.quick_share(inst, share, exec)
-    }
-
-    /// Whether there are accesses to be made.
-    #[inline]
-    fn may_be_quick(&self, exec: u64) -> bool {
-        exec != 0 && !self.run.skips_vector()
+    fn share_quickly(&mut self, inst: &Inst, share: Share) -> bool {
+        self.quickly(inst, false, |exec, lanes| exec.quick_share(inst, share, lanes))
     }
 
     /// S_WAITCNT: what the wave has stored is in memory before it goes on, and what it will load is loaded after. Other
