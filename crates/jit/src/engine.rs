@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use wavemill_isa::{Decoder, Target};
 use wavemill_sem::address::Addressing;
 use wavemill_wave::interp::Exec;
-use wavemill_wave::interp::cache::{Cache, PAGE, Page};
+use wavemill_wave::interp::cache::{Cache, Made, PAGE, Page};
 use wavemill_wave::program::{self, Block, Layout, Run};
 use wavemill_wave::step::Next;
 use wavemill_wave::{
@@ -318,8 +318,8 @@ impl Jit {
     fn block<'p>(&self, page: &'p Page<Compiled, Codes>, memory: &Memory, pc: u64, key: Key) -> &'p Compiled {
         self.cache.block(page, pc, || {
             let made = self.decode(memory, pc, key);
-            let bytes = made.source.block.bytes();
-            (made, bytes)
+            let block = &made.source.block;
+            Made { bytes: block.bytes(), code: block.code(), block: made }
         })
     }
 
@@ -486,7 +486,7 @@ impl Jit {
                 Next::Go => {}
                 Next::Stop(event) => return event,
                 Next::Refetch => {
-                    self.cache.clear();
+                    self.cache.revalidate();
                     *in_use = InUse::default();
                 }
             }

@@ -256,6 +256,21 @@ impl Memory {
         image
     }
 
+    /// Whether these bytes are at an address of an image, all in one range.
+    pub(crate) fn image_has(mut image: &[u8], address: u64, bytes: &[u8]) -> bool {
+        while let Some((&from, rest)) = image.split_first_chunk()
+            && let Some((&to, rest)) = rest.split_first_chunk()
+        {
+            let (from, to) = (u64::from_le_bytes(from), u64::from_le_bytes(to));
+            let (range, behind) = rest.split_at(rest.len().min((to - from) as usize));
+            if (from..to).contains(&address) {
+                return range.get((address - from) as usize..).is_some_and(|r| r.starts_with(bytes));
+            }
+            image = behind;
+        }
+        false
+    }
+
     /// A number that changes whenever the allocations do, and that no other memory ever has.
     #[inline]
     pub fn generation(&self) -> u64 {

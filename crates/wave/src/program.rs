@@ -83,6 +83,13 @@ impl Block {
     }
 }
 
+impl Block {
+    /// The code that it was decoded from.
+    pub fn code(&self) -> Vec<u8> {
+        self.insts.iter().flat_map(|i| i.bits.to_le_bytes().into_iter().take(i.len.into())).collect()
+    }
+}
+
 const MAX_INSTS: usize = 256;
 /// As far as a block can reach: every instruction fits in 64 bits, and the fetch of the last may look at one more.
 pub(crate) const MAX_BLOCK_BYTES: u64 = 8 * (MAX_INSTS as u64 + 1);

@@ -5,7 +5,7 @@ use crate::mem::Memory;
 use crate::program::{Layout, MAX_BLOCK_BYTES};
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 /// Bytes that decoded code may take; beyond them all of it is forgotten. Programs have a few megabytes of code, and a
@@ -24,6 +24,18 @@ pub struct Page<B, P = ()> {
     code: Vec<u8>,
     /// When `code` was last found to be what is in memory.
     compared: AtomicU64,
+    /// Some block was decoded from something else: memory was written meanwhile.
+    mixed: AtomicBool,
+}
+
+/// A block, for [`Cache::block`].
+pub struct Made<B> {
+    /// The block.
+    pub block: B,
+    /// Bytes that it takes.
+    pub bytes: usize,
+    /// The code that it was made from.
+    pub code: Vec<u8>,
 }
 
 impl<B, P> Page<B, P> {
@@ -62,23 +74,28 @@ impl<B, K: Hash + Eq + Copy, P: Default> Cache<B, K, P> {
             return page.clone();
         }
         let code = memory.image(base, PAGE + MAX_BLOCK_BYTES);
-        if let Some(page) = known.filter(|page| page.code == code) {
+        if let Some(page) = known.filter(|page| !page.mixed.load(Ordering::Acquire) && page.code == code) {
             page.compared.store(time, Ordering::Relaxed);
             return page;
         }
         let blocks: Box<[_]> = (0..PAGE / 4).map(|_| OnceLock::new()).collect();
         self.hold(size_of_val(&*blocks) + code.len());
-        let page = Arc::new(Page { blocks, shared: P::default(), code, compared: AtomicU64::new(time) });
+        let compared = AtomicU64::new(time);
+        let page =
+            Arc::new(Page { blocks, shared: P::default(), code, compared, mixed: AtomicBool::default() });
         self.pages.write().unwrap_or_else(PoisonError::into_inner).insert(key, page.clone());
         page
     }
 
-    /// The block at an address of a page; `make` makes it, and says how many bytes it takes.
+    /// The block at an address of a page; `make` makes it.
     #[inline]
-    pub fn block<'p>(&self, page: &'p Page<B, P>, pc: u64, make: impl FnOnce() -> (B, usize)) -> &'p B {
+    pub fn block<'p>(&self, page: &'p Page<B, P>, pc: u64, make: impl FnOnce() -> Made<B>) -> &'p B {
         page.blocks[(pc % PAGE / 4) as usize].get_or_init(|| {
-            let (block, bytes) = make();
+            let Made { block, bytes, code } = make();
             self.hold(bytes);
+            if !Memory::image_has(&page.code, pc, &code) {
+                page.mixed.store(true, Ordering::Release);
+            }
             Box::new(block)
         })
     }

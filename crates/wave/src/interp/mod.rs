@@ -29,7 +29,7 @@ use crate::simd::Simd;
 use crate::state::Wave;
 use crate::step::Next;
 use crate::strip::Task;
-use cache::{Cache, PAGE, Page};
+use cache::{Cache, Made, PAGE, Page};
 use kernels::{Kernels, Temps, kernels};
 use std::cell::Cell;
 use std::mem::{ManuallyDrop, MaybeUninit};
@@ -150,7 +150,7 @@ impl Interp {
         match next {
             Next::Go => None,
             Next::Refetch => {
-                self.cache.clear();
+                self.cache.revalidate();
                 None
             }
             Next::Stop(event) => Some(event),
@@ -202,8 +202,7 @@ impl Interp {
             }
             let decode = || {
                 let block = program::decode_block(&self.decoder, memory, pc, layout);
-                let bytes = block.bytes();
-                (block, bytes)
+                Made { bytes: block.bytes(), code: block.code(), block }
             };
             let block = self.cache.block(page, pc, decode);
             let next = exec.block(pc, block);
@@ -211,7 +210,7 @@ impl Interp {
                 Next::Go => {}
                 Next::Stop(event) => return event,
                 Next::Refetch => {
-                    self.cache.clear();
+                    self.cache.revalidate();
                     base = !0;
                 }
             }

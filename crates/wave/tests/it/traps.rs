@@ -365,6 +365,24 @@ fn code_that_changes() {
     assert_eq!((m.engine.run(&mut wave, &m.group, &m.memory, 1000), wave.sgpr(1)), (Event::End, 2));
 }
 
+/// Code that was another for a while, seen by its first reader then, is what it is again after S_ICACHE_INV.
+#[test]
+fn code_that_changes_and_changes_back() {
+    let mut m = Machine::new("gfx90a", Simd::Portable, "s_endpgm", 0);
+    // S_MOVK_I32 s1, 1 is S_MOVK_I32 s1, 2 when it runs first, and the second one adds what it finds.
+    let text = "s_mov_b32 s4, 0\n s_mov_b32 s2, 0\n v_mov_b32 v0, target - start\n v_mov_b32 v1, 0xb0010002\n \
+         v_mov_b32 v2, 0xb0010001\n global_store_dword v0, v1, s[20:21]\n s_waitcnt vmcnt(0)\n s_branch target\n \
+         back:\n global_store_dword v0, v2, s[20:21]\n s_waitcnt vmcnt(0)\n s_icache_inv\n s_mov_b32 s4, 1\n \
+         s_branch target\n s_nop 0\n target:\n s_movk_i32 s1, 1\n s_lshl_b32 s2, s2, 4\n s_add_u32 s2, s2, s1\n \
+         s_cmp_eq_u32 s4, 0\n s_cbranch_scc1 back\n s_endpgm";
+    let code = assemble(m.target, "loop.s", &format!("start:\n {text}"));
+    let address = m.buffer(&code);
+    let mut wave = m.wave();
+    wave.pc = address;
+    wave.set_sgpr64(20, address);
+    assert_eq!((m.engine.run(&mut wave, &m.group, &m.memory, 1000), wave.sgpr(2)), (Event::End, 0x21));
+}
+
 /// What S_GETREG shows of the allocations, by generation.
 #[test]
 fn allocations() {
