@@ -51,7 +51,7 @@ pub fn affine(strip: &Strip) -> Option<Affine> {
         }
         let mut tried = Follower::new(strip, &steps, true);
         let places: Vec<u32> = tried.places()?.into_iter().map(|(_, step)| step).collect();
-        let suits = |(a, &step): (&Access, &u32)| step == a.bytes.into() || step == 0 && !a.stores();
+        let suits = |(a, &step): (&Access, &u32)| step == a.step().into() || step == 0 && !a.stores();
         let all = strip.accesses.iter().zip(&places).all(suits);
         (all && places.iter().any(|&step| step > 0)).then_some(steps)
     })?;

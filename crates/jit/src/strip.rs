@@ -10,7 +10,7 @@ pub mod memory;
 
 use crate::input::Input;
 use crate::scalar;
-use memory::Access;
+use memory::{Access, Formats};
 use wavemill_isa::{Level, regs};
 use wavemill_sem::address::Addressing;
 use wavemill_sem::apply::{Apply, Context, L, M};
@@ -72,6 +72,8 @@ pub struct Setting {
     pub swizzled: u128,
     /// Those among them that keep a dword of each lane together, as private memory does: likewise.
     pub private: u128,
+    /// What elements the resources of buffers seem to have.
+    pub formats: Formats,
     /// So many lanes run together.
     pub together: usize,
     /// All lanes are active, most likely. Where they are not, that costs time only, too.
@@ -88,10 +90,11 @@ impl Setting {
             Addressing::Buffer(fields) => Some(u32::from(fields.resource)).filter(|&code| code < 104),
             _ => None,
         });
-        let (mut swizzled, mut private) = (0, 0);
+        let (mut swizzled, mut private, mut formats) = (0, 0, Formats::default());
         for code in resources {
             let word = |n: u32| S32(wave.sgpr(code + n));
             let buffer = Buffer::new([word(0), word(1), word(2), word(3)], level, false);
+            formats.note(code as u8, word(3).0);
             // Private memory of compilers has both; numbers that are no resource hardly ever do.
             if buffer.swizzle.0 && buffer.add_tid.0 {
                 swizzled |= 1 << code;
@@ -99,7 +102,8 @@ impl Setting {
             }
         }
         let all_active = wave.exec() == !0;
-        Setting { mode: Mode::new(mode, level), level, swizzled, private, all_active, together, crosses }
+        let mode = Mode::new(mode, level);
+        Setting { mode, level, swizzled, private, formats, all_active, together, crosses }
     }
 }
 

@@ -4,6 +4,8 @@
 #[allow(dead_code)]
 #[path = "../../wave/tests/it/chaos.rs"]
 mod chaos;
+#[path = "fuzz/elements.rs"]
+mod elements;
 
 use chaos::{PROCESSORS, Random, instruction, state, target, unusual};
 use std::cell::RefCell;
@@ -376,6 +378,7 @@ fn addresses(random: &mut Random, wave: &mut Wave, buffer: u64) {
     wave.set_sgpr64(2, buffer.wrapping_sub(if random.one_in(3) { random.next() % 64 } else { 0 }));
     indices(random, wave);
     private(random, wave, buffer);
+    elements::prepare(random, wave, buffer);
     wave.set_sgpr(124, if random.one_in(4) { 100 } else { u32::MAX });
     if random.one_in(2) {
         wave.set_exec([!0, 0xffff, 1 << 40, 0x5555_ffff_0000_8001, !0 >> 3][random.next() as usize % 5]);
@@ -400,7 +403,8 @@ fn accesses(random: &mut Random, gfx9: bool) -> String {
             1 => format!("v{first}"),
             n => format!("v[{first}:{}]", first + n - 1),
         };
-        let line = match random.next() % 18 {
+        let line = match random.next() % 21 {
+            18..21 => elements::access(random, gfx9, d),
             15..18 => {
                 let (load, store) = (
                     ["ubyte", "sbyte", "ushort", "sshort", "dword", "dword", "dwordx2", "dwordx3", "dwordx4"],

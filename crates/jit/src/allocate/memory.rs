@@ -8,7 +8,7 @@ mod avx2;
 
 use super::{Allocator, Class, Inst, MOVE, MOVE_STORE, NONE, SLOTS, V, fixed};
 use crate::host::Host;
-use crate::opcodes::{EVEN, JOIN_HIGH, JOIN_LOW, ODD};
+use crate::opcodes::{EVEN, JOIN_HIGH, JOIN_LOW, ODD, TESTB};
 use crate::strip::MOST_MOVES;
 use crate::strip::memory::MOST;
 use crate::x86::{Alu, Cond, Deco, Gpr, Ins, Label, Mem, Rm, ins, whole};
@@ -20,6 +20,8 @@ pub struct Access {
     pub number: u8,
     /// Bytes of a lane.
     pub bytes: u8,
+    /// How many bytes on the next lane's is where lanes follow each other.
+    pub step: u8,
     /// What is loaded is extended with its sign.
     pub signed: bool,
     /// The lower half of the instruction's address, for reports; none of LDS, which is always there.
@@ -119,6 +121,7 @@ fn row_lane(host: Host, number: u8, dword: usize, lane: Gpr) -> Mem {
 
 const LOAD: Ins = whole(1, 2, 0, 0x6f);
 const STORE: Ins = whole(1, 2, 0, 0x7f);
+const STORE_BYTES: Ins = whole(1, 3, 0, 0x7f);
 const COMPARE: Ins = ins(3, 1, 0, 0x1f);
 const COMPARE_UNSIGNED: Ins = ins(3, 1, 0, 0x1e);
 const NOT_EQUAL: u8 = 4;
@@ -146,6 +149,9 @@ static STEPS: [[u32; 16]; 6] = {
     }
     all
 };
+/// The bytes of dwords that numbers of one and of two bytes have.
+static LOWEST_BYTE: [u32; 16] = [0xff; 16];
+static LOWER_HALF: [u32; 16] = [0xffff; 16];
 /// First and second dwords of eight lanes with four each; third and fourth.
 static FIRST_TWO: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 1, 5, 9, 13, 17, 21, 25, 29];
 static LAST_TWO: [u32; 16] = [2, 6, 10, 14, 18, 22, 26, 30, 3, 7, 11, 15, 19, 23, 27, 31];
@@ -263,7 +269,7 @@ impl Allocator<'_> {
         asm.evex(MOVE_STORE, t, 0, Rm::Mem(place::field(number, place::offsets(host))), plain);
         asm.evex(BROADCAST, u, 0, Rm::Reg(t), plain);
         asm.evex(COMPARE, outside, t, Rm::Reg(u), under(NOT_EQUAL));
-        let steps = Mem::Constant(asm.vector(&STEPS[size_class(access.bytes)]));
+        let steps = Mem::Constant(asm.vector(&STEPS[size_class(access.step)]));
         asm.evex(ADD, u, u, Rm::Mem(steps), plain);
         asm.evex(COMPARE, wrong, t, Rm::Reg(u), under(NOT_EQUAL));
         let flags = |field| Rm::Mem(place::field(number, field));
@@ -493,6 +499,7 @@ impl Allocator<'_> {
         let copy = self.mask_temporary();
         let [scattered, _, done] = self.begin_access(access);
         match host {
+            Host::Avx512 if access.step > access.bytes => self.put_apart(v, access, k, [offsets, copy]),
             Host::Avx512 => {
                 let masked = Deco { mask: k.unwrap_or(0), ..Deco::default() };
                 let narrow = match access.bytes {
@@ -525,6 +532,16 @@ impl Allocator<'_> {
             });
         }
         self.asm.bind(done);
+    }
+
+    /// The first bytes of each active lane's dword, and nothing between them.
+    fn put_apart(&mut self, v: u8, access: Access, k: Option<u8>, [t, bytes]: [u8; 2]) {
+        let lanes = Deco { mask: k.unwrap_or(0), zero: k.is_some(), ..Deco::default() };
+        let first = self.asm.vector(if access.bytes == 1 { &LOWEST_BYTE } else { &LOWER_HALF });
+        self.asm.evex(LOAD, t, 0, Rm::Mem(Mem::Constant(first)), lanes);
+        self.asm.evex(TESTB, bytes, t, Rm::Reg(t), Deco::default());
+        let masked = Deco { mask: bytes, ..Deco::default() };
+        self.asm.evex(STORE_BYTES, v, 0, Rm::Mem(Mem::At(POINTER, 0)), masked);
     }
 
     /// Several dwords of each active lane, from rows.

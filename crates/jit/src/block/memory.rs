@@ -11,7 +11,7 @@ use crate::allocate::fixed;
 use crate::allocate::memory::{base, place, row, size_class};
 use crate::host::Host;
 use crate::strip::Strip;
-use crate::strip::memory::{Access, FLAT_SCRATCH, LaneAddress, MOST_PRIVATE, PrivateBase};
+use crate::strip::memory::{Access, FLAT_SCRATCH, FORMAT, LaneAddress, MOST_PRIVATE, PrivateBase};
 use crate::x86::{Alu, Asm, Cond, Gpr, Label, Mem, Rm};
 use std::mem::offset_of;
 use wavemill_isa::{Level, regs};
@@ -258,7 +258,7 @@ pub(super) fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize,
             asm.alu(Alu::Mov, true, Rdi, Rm::Mem(link(offset_of!(Link, lds))));
             asm.alu_imm(Alu::Add, true, Rdi, constant as i32);
         }
-        LaneAddress::Buffer { resource, scalar, constant, .. } => {
+        LaneAddress::Buffer { resource, scalar, constant, format, .. } => {
             let word = |n: u8| Rm::Mem(Mem::At(fixed::SGPRS, (resource + n) as i32 * 4));
             asm.alu(Alu::Mov, true, Rdi, word(0));
             asm.alu(Alu::Mov, false, R11, word(3));
@@ -272,11 +272,18 @@ pub(super) fn prepare(asm: &mut Asm, access: &Access, number: u8, window: usize,
             asm.alu(Alu::Test, true, Rdi, Rm::Reg(Rdi as u8));
             asm.move_if(Cond::Sign, Rsi, R10);
             const ADD_TID: i32 = 1 << 23;
-            const FORMAT: i32 = 15 << 15;
-            asm.alu_imm(Alu::And, false, R11, ADD_TID | FORMAT);
+            const DATA_FORMAT: i32 = 15 << 15;
+            asm.alu_imm(Alu::And, false, R11, ADD_TID | DATA_FORMAT);
             asm.alu_imm(Alu::Sub, false, R11, 1);
             asm.alu_imm(Alu::Cmp, false, R11, ADD_TID - 1);
             asm.move_if(Cond::NotBelow, Rsi, R10);
+            if let Some(format) = format {
+                // Its elements are others than code is for.
+                asm.alu(Alu::Mov, false, R11, word(3));
+                asm.alu_imm(Alu::And, false, R11, FORMAT as i32);
+                asm.alu_imm(Alu::Cmp, false, R11, format as i32);
+                asm.move_if(Cond::NotZero, Rsi, R10);
+            }
             buffer_address(asm, Rdi);
             asm.alu(Alu::Add, true, Rdi, Rm::Reg(R9 as u8));
             asm.alu_imm(Alu::Add, true, Rdi, constant as i32);

@@ -15,7 +15,7 @@ impl Lowerer<'_> {
         let others = self.strip.accesses.iter().filter(|a| !a.place.in_share()).count() > 1;
         let noted = access.place.in_share() || !others;
         let pc = (!noted).then(|| (self.pcs)(access.at) as u32);
-        Known { number: number as u8, bytes: access.bytes, signed, pc }
+        Known { number: number as u8, bytes: access.bytes, step: access.step(), signed, pc }
     }
 
     /// The mask of an access's lanes; none if they are all.

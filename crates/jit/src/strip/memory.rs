@@ -5,16 +5,23 @@
 //! lanes may have agreed on something: those are not for strips. A store is the last of a strip's accesses. Where it writes
 //! to what the strip loads from, memory or LDS, all lanes load before any stores ([`Strip::ahead`](super::Strip)). One
 //! that stores twice (DS_WRITE2) does both for a lane before it goes to the next. Of buffers, those are for strips that are a
-//! piece of memory, which is seen when they run; what they looked like when a block was compiled says whether to try. An address that depends on what the strip loads itself is the next strip's.
+//! piece of memory, which is seen when they run; what they looked like when a block was compiled says whether to try. Elements are
+//! converted from and to the format that they had then; whether they still have it is seen when they run, too. An address that depends
+//! on what the strip loads itself is the next strip's.
 
 use super::{Recorder, Setting};
 use crate::input::Input;
 use wavemill_sem::address::{Addressing, BufferFields};
+use wavemill_sem::buffer::Buffer;
+use wavemill_sem::element::{Element, Parts};
+use wavemill_sem::execute::transfer::element;
+use wavemill_sem::format::Format;
 use wavemill_sem::inst::{Inst, Run};
 use wavemill_sem::lanes::{Word, w};
-use wavemill_sem::memory::{Access as What, Extend};
+use wavemill_sem::memory::{Access as What, Extend, Formatted};
 use wavemill_sem::operand::Src;
 use wavemill_sem::record::{Value, WordValue};
+use wavemill_sem::scalar::S32;
 use wavemill_sem::share::{PairAction, Share, pair_offsets};
 
 /// Accesses that a strip may have.
@@ -62,6 +69,8 @@ pub enum LaneAddress {
         offset: Value,
         /// What is added.
         constant: u32,
+        /// What the resource's [`FORMAT`] bits must be, if they matter.
+        format: Option<u32>,
     },
     /// In the lanes' private memory, at a word that [`swizzled`] has made plus a constant.
     Private {
@@ -166,10 +175,55 @@ impl Access {
         (self.bytes as usize).div_ceil(4)
     }
 
+    /// How many bytes on the next lane's is where lanes follow each other.
+    pub fn step(&self) -> u8 {
+        if self.place.is_private() { 4 } else { self.bytes }
+    }
+
     /// Whether it stores.
     pub fn stores(&self) -> bool {
         matches!(self.action, Action::Store(_))
     }
+}
+
+/// The bits of a resource's fourth dword that say what its elements are: selects, number format and data format.
+pub const FORMAT: u32 = 0x7_ffff;
+
+/// Resources that are looked at.
+const MOST_FORMATS: usize = 8;
+
+/// The last dwords that resources of buffers have when a block is compiled, by their first registers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Formats {
+    known: [Option<(u8, u32)>; MOST_FORMATS],
+}
+
+impl Formats {
+    /// Notes one, if there is room.
+    pub fn note(&mut self, resource: u8, last: u32) {
+        let free = |known: &&mut Option<(u8, u32)>| known.is_none_or(|(code, _)| code == resource);
+        if let Some(known) = self.known.iter_mut().find(free) {
+            *known = Some((resource, last));
+        }
+    }
+
+    /// What an instruction makes of the elements of its buffer, if that is known, and they are of a size that accesses have.
+    fn element(&self, what: Formatted, inst: &Inst, setting: &Setting) -> Option<(Element, u32)> {
+        let fields = inst.addressing.buffer()?;
+        let (_, last) = self.known.iter().flatten().find(|(code, _)| *code == fields.resource)?;
+        // All else that there is to a buffer is looked at when code runs.
+        let words = [S32(1), S32(0), S32(0), S32(*last)];
+        let element = element(what, inst, &Buffer::new(words, setting.level, true));
+        let bytes = element.format?.bytes();
+        // Eight lanes of three dwords each go one by one, which the interpreter does better.
+        let quick = bytes != 12 || setting.together > 8;
+        (is_size(bytes) && quick).then_some((element, last & FORMAT))
+    }
+}
+
+/// Whether accesses can have so many bytes.
+fn is_size(bytes: u8) -> bool {
+    matches!(bytes, 1 | 2 | 4 | 8 | 12 | 16)
 }
 
 /// What an instruction of a strip does to memory: its accesses are all loads or one store, of so many bytes.
@@ -177,6 +231,7 @@ enum Kind {
     Load { bytes: u8, extend: Extend },
     Store { bytes: u8, high: bool },
     StorePair { bytes: u8 },
+    Formatted(Formatted),
 }
 
 /// Whether it is a load or store that strips have.
@@ -205,6 +260,7 @@ fn kind(inst: &Inst) -> Option<Kind> {
             Addressing::Global { .. } | Addressing::Flat { .. } | Addressing::Scratch { .. },
         ) => plain(what)?,
         (Run::Memory(what), Addressing::Buffer(fields)) if is_linear(&fields) => plain(what)?,
+        (Run::Formatted(what), Addressing::Buffer(fields)) if is_linear(&fields) => Kind::Formatted(what),
         (Run::Share(Share::Access(what)), Addressing::Share { gds: false, .. }) => plain(what)?,
         (
             Run::Share(Share::Pair { bytes, action: PairAction::Read, .. }),
@@ -216,10 +272,10 @@ fn kind(inst: &Inst) -> Option<Kind> {
         ) => Kind::StorePair { bytes },
         _ => return None,
     };
-    let known = |bytes: u8| matches!(bytes, 1 | 2 | 4 | 8 | 12 | 16);
     match kind {
-        Kind::Load { bytes, .. } if known(bytes) => Some(kind),
-        Kind::Store { bytes, .. } if known(bytes) && matches!(inst.src[1], Src::Vgpr(_)) => Some(kind),
+        Kind::Load { bytes, .. } if is_size(bytes) => Some(kind),
+        Kind::Store { bytes, .. } if is_size(bytes) && matches!(inst.src[1], Src::Vgpr(_)) => Some(kind),
+        Kind::Formatted(what) if !what.store || matches!(inst.src[1], Src::Vgpr(_)) => Some(kind),
         Kind::StorePair { bytes: 4 | 8 } if inst.src[1..].iter().all(|s| matches!(s, Src::Vgpr(_))) => {
             Some(kind)
         }
@@ -261,7 +317,13 @@ impl Recorder {
             // Before GFX8 the stride of a buffer counts without an index, too.
             Addressing::Buffer(fields) => {
                 let is = |resources: u128| resources >> fields.resource & 1 != 0;
-                setting.level.is_vi_plus() && (is(setting.private) || !is(setting.swizzled))
+                let suits = match inst.run {
+                    Run::Formatted(what) => {
+                        setting.formats.element(what, inst, setting).is_some() && !is(setting.swizzled)
+                    }
+                    _ => is(setting.private) || !is(setting.swizzled),
+                };
+                setting.level.is_vi_plus() && suits
             }
             Addressing::Scratch { .. } => setting.level.is_gfx9(),
             _ => true,
@@ -280,7 +342,11 @@ impl Recorder {
 
     /// Records a load or store.
     pub(super) fn access(&mut self, inst: &Inst, setting: &Setting, at: usize) -> bool {
-        let Some(kind) = kind(inst) else { return false };
+        let kind = match kind(inst) {
+            Some(Kind::Formatted(what)) => return self.access_formatted(inst, what, setting, at),
+            Some(kind) => kind,
+            None => return false,
+        };
         if let Some((base, offset)) = self.private(inst, setting) {
             self.access_private(inst, &kind, base, offset, at);
             return true;
@@ -311,7 +377,8 @@ impl Recorder {
                 [Some(LaneAddress::Share { offset, constant: constant as u32 }), None]
             }
             (Addressing::Buffer(BufferFields { resource, scalar, offset: constant, .. }), _) => {
-                [Some(LaneAddress::Buffer { resource, scalar, offset, constant: constant as u32 }), None]
+                let (constant, format) = (u32::from(constant), None);
+                [Some(LaneAddress::Buffer { resource, scalar, offset, constant, format }), None]
             }
             _ => return false,
         };
@@ -375,7 +442,80 @@ impl Recorder {
                 }
                 self.stored = true;
             }
+            Kind::Formatted(_) => return false,
         }
+        true
+    }
+
+    /// Records a load or store of elements, and what it makes of them.
+    fn access_formatted(&mut self, inst: &Inst, what: Formatted, setting: &Setting, at: usize) -> bool {
+        let Addressing::Buffer(BufferFields { resource, scalar, offset: constant, offen, .. }) =
+            inst.addressing
+        else {
+            return false;
+        };
+        let Some((element, format)) = setting.formats.element(what, inst, setting) else {
+            return false;
+        };
+        let offset = match inst.src[0] {
+            Src::Vgpr(address) if offen => self.vgpr(address).0,
+            _ => WordValue::splat(0).0,
+        };
+        self.numbers |= scalars(&inst.addressing);
+        // An instruction may have a format of its own.
+        let format = element.select.map(|_| format);
+        let place = LaneAddress::Buffer { resource, scalar, offset, constant: constant.into(), format };
+        let bytes = element.format.map_or(0, Format::bytes);
+        match what.store {
+            true => self.store_element(inst, &element, (place, bytes), at),
+            false => self.load_element(inst, &element, (place, bytes), at),
+        }
+    }
+
+    fn load_element(
+        &mut self,
+        inst: &Inst,
+        element: &Element,
+        (place, bytes): (LaneAddress, u8),
+        at: usize,
+    ) -> bool {
+        let number = 4 * self.accesses.len() as u16;
+        let (action, active) = (Action::Load { signed: false }, self.exec.0);
+        let access = Access { place, action, bytes, active, at };
+        self.accesses.push(access);
+        let mut words = [[w(0)]; 4];
+        for (i, word) in (0..).zip(&mut words[..access.dwords()]) {
+            *word = [Input::Loaded(number + i).word()];
+        }
+        let mut registers = [[w(0)]; 4];
+        if let Parts::HighHalf { .. } = element.parts {
+            registers[0] = [self.vgpr(inst.dst)];
+        }
+        element.load(Some(&words), &mut registers);
+        for (register, [value]) in (inst.dst..).zip(registers).take(element.registers()) {
+            self.write(register, value);
+            self.note_loaded(register, true);
+        }
+        true
+    }
+
+    fn store_element(
+        &mut self,
+        inst: &Inst,
+        element: &Element,
+        (place, bytes): (LaneAddress, u8),
+        at: usize,
+    ) -> bool {
+        let Src::Vgpr(data) = inst.src[1] else { return false };
+        self.ahead |= self.accesses.iter().any(|a| !a.place.in_share());
+        let (mut registers, mut words) = ([[w(0)]; 4], [[w(0)]; 4]);
+        for (register, value) in (data..).zip(&mut registers).take(element.registers()) {
+            *value = [self.vgpr(register)];
+        }
+        element.store(&registers, &mut words);
+        let (action, active) = (Action::Store(words.map(|[word]| word.0)), self.exec.0);
+        self.accesses.push(Access { place, action, bytes, active, at });
+        self.stored = true;
         true
     }
 
@@ -451,7 +591,7 @@ impl Recorder {
                 }
                 self.stored = true;
             }
-            Kind::StorePair { .. } => {}
+            Kind::StorePair { .. } | Kind::Formatted(_) => {}
         }
     }
 

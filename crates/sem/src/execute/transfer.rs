@@ -335,7 +335,7 @@ impl<B: Bus> Lane<'_, B> {
 pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<(), Fault> {
     let exec = state.exec();
     let Some(resource) = resource(inst, true, state) else { return Ok(()) };
-    let element = element(what, inst, &resource);
+    let element = element(what, inst, &resource.buffer);
     let mut faults = Faults::default();
     for lane in lanes(exec) {
         let place = place(inst, Some(&resource), lane, state);
@@ -355,8 +355,7 @@ pub fn convert<B: Bus>(what: Formatted, inst: &Inst, state: &mut B) -> Result<()
 
 /// What an instruction makes of elements of a buffer. The format is the instruction's own or the resource's.
 #[inline(always)]
-pub fn element(what: Formatted, inst: &Inst, resource: &Resource) -> Element {
-    let buffer = &resource.buffer;
+pub fn element(what: Formatted, inst: &Inst, buffer: &Buffer<S32>) -> Element {
     let typed = inst.row.enc == Enc::Mtbuf;
     let format = match typed {
         true => {

@@ -348,7 +348,7 @@ impl Exec<'_> {
             return false;
         }
         let resource = Resource::of(&fields, true, &mut self.run);
-        let element = transfer::element(what, inst, &resource);
+        let element = transfer::element(what, inst, &resource.buffer);
         let Some(bytes) = element.format.map(|f| f.bytes()) else { return false };
         let plain = element.is_unchanged();
         let linear = self.linear(inst, &fields, &resource, bytes, exec);

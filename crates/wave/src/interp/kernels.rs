@@ -13,6 +13,7 @@ use super::images::{self, Named, Samples};
 use super::matrix::{Product, Sums, Words, multiply_32, multiply_64, multiply_small};
 use super::places::{Places, Request, places};
 use super::quick::{PackedSpan, Span};
+use super::rows::{self, Part};
 use super::update::{self, Batch};
 use crate::simd::{Bits, Simd, V16, lane_numbers, portable::P16};
 use crate::state::Vgpr;
@@ -491,6 +492,10 @@ pub(crate) struct Kernels {
     pub sample: unsafe fn(&Samples<'_>, &mut MaybeUninit<elements::Words>) -> bool,
     /// One number to all active lanes ([`groups::spread`]).
     pub spread: unsafe fn(*const u8, &Registers, u8, Extend, u64),
+    /// Parts of dwords side by side to a register ([`rows::load_part`]).
+    pub load_part: unsafe fn(*const u8, *mut u32, Part, Extend, u64),
+    /// The way back ([`rows::store_part`]).
+    pub store_part: unsafe fn(*mut u8, *const u32, Part, bool),
     /// Multiplies and adds matrices ([`multiply_32`]).
     pub mfma_32: unsafe fn(&Words, &Product, &Sums),
     pub mfma_small: unsafe fn(&Words, &Product, &Sums),
@@ -659,6 +664,14 @@ macro_rules! backend {
                     // SAFETY: the caller's promise.
                     unsafe { groups::spread::<$v>(p, to, bytes, extend, exec) }
                 }
+                pub unsafe fn load_part(row: *const u8, to: *mut u32, part: Part, extend: Extend, exec: u64) {
+                    // SAFETY: the caller's promise.
+                    unsafe { rows::load_part::<$v>(row, to, part, extend, exec) }
+                }
+                pub unsafe fn store_part(row: *mut u8, from: *const u32, part: Part, high: bool) {
+                    // SAFETY: the caller's promise.
+                    unsafe { rows::store_part::<$v>(row, from, part, high) }
+                }
                 pub unsafe fn mfma_32(words: &Words, product: &Product, sums: &Sums) {
                     // SAFETY: the caller's promise.
                     unsafe { multiply_32::<$v>(words, product, sums) }
@@ -690,6 +703,8 @@ macro_rules! backend {
             sizes: $module::sizes,
             sample: $module::sample,
             spread: $module::spread,
+            load_part: $module::load_part,
+            store_part: $module::store_part,
             mfma_32: $module::mfma_32,
             mfma_small: $module::mfma_small,
             mfma_64: $module::mfma_64,

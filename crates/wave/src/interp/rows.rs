@@ -6,10 +6,12 @@ use super::places::Rule;
 use super::quick::{Move, NOWHERE, Span, each};
 use crate::guest;
 use crate::program::{Inst, Src};
+use crate::simd::{Bits, V16};
 use wavemill_isa::Level;
 use wavemill_sem::address::{self, Addressing};
 use wavemill_sem::buffer::{Buffer, BufferOperands};
 use wavemill_sem::execute::transfer::Resource;
+use wavemill_sem::lanes::w;
 use wavemill_sem::memory::{Access, Extend};
 use wavemill_sem::scalar::{S32, S64};
 use wavemill_sem::share::Share;
@@ -24,6 +26,62 @@ static LANES: [u32; 64] = {
     }
     all
 };
+
+/// A byte or two of each dword of a row.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    /// The first byte's number.
+    pub within: u32,
+    /// One or two.
+    pub bytes: u8,
+}
+
+impl Part {
+    /// Bits of a dword that it does not have.
+    fn unused(self) -> u32 {
+        32 - 8 * u32::from(self.bytes)
+    }
+}
+
+/// Parts of a row to a register.
+///
+/// # Safety
+/// The row must be readable, and the register be there, aligned.
+#[inline(always)]
+pub(crate) unsafe fn load_part<V: V16>(row: *const u8, to: *mut u32, part: Part, extend: Extend, exec: u64) {
+    let (up, down) = (w::<V>(part.unused() - 8 * part.within), w::<V>(part.unused()));
+    let signed = extend.signed();
+    for c in 0..4 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let [dwords] = V::load_groups::<1>(row.add(64 * c));
+            let upper = dwords.shl(up);
+            let value = if signed { upper.sar(down) } else { upper.shr(down) };
+            let register = to.add(16 * c);
+            let value = extend.placed(value, || V::load(register));
+            value.store_active(Bits((exec >> (16 * c)) as u16), register);
+        }
+    }
+}
+
+/// A register, or its upper half, to parts of a row.
+///
+/// # Safety
+/// The row must be writable, and the register be there, aligned.
+#[inline(always)]
+pub(crate) unsafe fn store_part<V: V16>(row: *mut u8, from: *const u32, part: Part, high: bool) {
+    let (down, up) = (w::<V>(if high { 16 } else { 0 }), w::<V>(8 * part.within));
+    let changed = !0 >> part.unused() << (8 * part.within);
+    for c in 0..4 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let at = row.add(64 * c);
+            let [dwords] = V::load_groups::<1>(at);
+            let value = V::load(from.add(16 * c)).shr(down).shl(up);
+            V::store_groups::<1>([dwords & w(!changed) | value & w(changed)], at);
+        }
+    }
+}
 
 impl Rule {
     /// Where lane 0's bytes are that every lane has at one offset, if a dword of each lane stands beside the next one's.
@@ -89,37 +147,20 @@ impl Exec<'_> {
         let Ok(p) = guest::check(&mut self.run.wave.cache, self.run.memory, start, len, write) else {
             return false;
         };
+        let file = self.run.wave.vgprs.as_mut_ptr().cast::<u32>();
         if let Access::Load { bytes: bytes @ (1 | 2), extend } = access {
-            // SAFETY: all of the row is checked.
-            let row = unsafe { p.cast::<[u32; 64]>().read_unaligned() }.map(|dword| dword >> (8 * within));
-            let (small, halves) = (row.map(|n| n as u8), row.map(|n| n as u16));
-            let from = if bytes == 1 { small.as_ptr() } else { halves.as_ptr().cast() };
-            let to = &mut self.run.wave.vgprs[inst.dst as usize].0;
-            let mut all = *to;
-            let unused = std::ptr::null_mut();
-            // SAFETY: 64 numbers are there, and as many dwords.
-            unsafe { (self.kernels.load)(from, &[all.as_mut_ptr(), unused, unused, unused], bytes, extend) };
-            match exec == !0 {
-                true => *to = all,
-                false => each(exec, |lane| to[lane] = all[lane]),
-            }
+            let to = file.wrapping_add(64 * inst.dst as usize);
+            // SAFETY: all of the row is checked; a register of the file (decoding saw to it).
+            unsafe { (self.kernels.load_part)(p, to, Part { within, bytes }, extend, exec) };
             return true;
         }
         if let Access::Store { bytes: bytes @ (1 | 2), high } = access
             && let (Rule::Scratch { .. }, Src::Vgpr(data), true) = (rule, inst.src[1], exec == !0)
         {
-            let data = &self.run.wave.vgprs[data as usize].0;
-            let (from, to) = (16 * u32::from(high), 8 * within);
-            let changed = if bytes == 1 { 0xff_u32 } else { 0xffff } << to;
+            let from = file.wrapping_add(64 * data as usize);
             // Lanes' own dwords, which nobody else writes parts of.
-            // SAFETY: all of the row is checked.
-            unsafe {
-                let mut row = p.cast::<[u32; 64]>().read_unaligned();
-                for (dword, value) in row.iter_mut().zip(data) {
-                    *dword = *dword & !changed | (value >> from) << to & changed;
-                }
-                p.cast::<[u32; 64]>().write_unaligned(row);
-            }
+            // SAFETY: as above.
+            unsafe { (self.kernels.store_part)(p, from, Part { within, bytes }, high) };
             return true;
         }
         let part = match access {
@@ -127,17 +168,21 @@ impl Exec<'_> {
             Access::Store { bytes, high } => Access::Store { bytes: bytes.min(4), high },
             Access::Atomic { .. } => return false,
         };
-        (0..rows as usize).all(|i| {
+        for i in 0..rows as usize {
             let base = p.wrapping_add(256 * i + within as usize);
             let all = Move { base, offsets: &LANES, exec, adjacent: false, own: false };
             // SAFETY: all rows are checked.
-            unsafe {
+            let done = unsafe {
                 match exec == !0 && bytes >= 4 {
                     true => self.consecutive(inst, part, base, i as u16),
                     false => self.transfer(inst, part, all, i as u16),
                 }
+            };
+            if !done {
+                return false;
             }
-        })
+        }
+        true
     }
 
     /// DS_READ_ADDTID and DS_WRITE_ADDTID, all of whose row is in LDS; and the counts of all lanes. False: not done.

@@ -71,7 +71,7 @@ impl Allocator<'_> {
         self.op(EQUAL, good, t, Rm::Reg(u), plain);
         self.other_bits(LANE, good, k);
         self.asm.store_word(place::field(number, place::DIFFERENT), LANE);
-        let steps = Mem::Constant(self.asm.vector(&STEPS[size_class(access.bytes)]));
+        let steps = Mem::Constant(self.asm.vector(&STEPS[size_class(access.step)]));
         self.op(ADD, u, u, Rm::Mem(steps), plain);
         self.op(EQUAL, good, t, Rm::Reg(u), plain);
         self.other_bits(LANE, good, k);
@@ -110,7 +110,9 @@ impl Allocator<'_> {
     pub(super) fn put_small(&mut self, v: u8, access: Access, [t, order]: [u8; 2]) {
         let plain = Deco::default();
         let at = Rm::Mem(Mem::At(POINTER, 0));
-        if access.bytes == 1 {
+        if access.step > access.bytes {
+            self.put_apart_eight(v, access, t);
+        } else if access.bytes == 1 {
             self.load_constant(t, &FIRST_BYTES);
             self.op(PSHUFB, t, v, Rm::Reg(t), plain);
             self.load_constant(order, &TOGETHER);
@@ -123,6 +125,18 @@ impl Allocator<'_> {
             self.with_imm(PERMQ, t, 0, Rm::Reg(t), SWAP_MIDDLE);
             // VMOVDQU of 128 bits.
             self.asm.vex((1, 2, 0, 0), 0x7f, t, 0, at, None);
+        }
+    }
+
+    /// The first bytes of each lane's dword, and nothing between them.
+    fn put_apart_eight(&mut self, v: u8, access: Access, t: u8) {
+        self.with_imm(EXTRACT128, v, 0, Rm::Reg(t), 1);
+        for lane in 0..8u8 {
+            let from = if lane < 4 { v } else { t };
+            let at = Rm::Mem(Mem::At(POINTER, 4 * i32::from(lane)));
+            // VPEXTRB, VPEXTRW.
+            let (op, unit) = if access.bytes == 1 { (0x14, 4) } else { (0x15, 2) };
+            self.asm.vex((3, 1, 0, 0), op, from, 0, at, Some(lane % 4 * unit));
         }
     }
 
