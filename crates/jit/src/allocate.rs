@@ -43,6 +43,10 @@ pub enum Home {
     Splat64(u64),
     /// A constant vector.
     Vector(&'static [u32; 16]),
+    /// The second half of one, where that is a whole vector.
+    SecondEight(&'static [u32; 16]),
+    /// A whole vector among the constants, by its place.
+    Pooled(u32),
     /// A scalar register of the wave in all lanes.
     Sgpr(u8),
     /// Two of them as quadwords.
@@ -76,6 +80,8 @@ pub enum Kind {
     Unary,
     /// `dst = op(src0)`, with the operands the other way round in the encoding.
     Narrow,
+    /// `dst = op(a half of src0)`, by its number: as many bytes as the result has, of half the size.
+    Widen(u8),
     /// A shift of src0 by the immediate, with this extension of the opcode.
     Shift(u8),
     /// `dst = op(src0, src1, src2)`, where the result takes src0's register.
@@ -388,7 +394,7 @@ impl Allocator<'_> {
             }
             Kind::Fma => self.fma(inst, nexts, deco),
             // Masks are no vectors here: nobody asks for it, and the interpreter would run the instructions.
-            Kind::Blend => self.overflow = true,
+            Kind::Blend | Kind::Widen(_) => self.overflow = true,
             Kind::Mask2(prefix, op) => {
                 let (a, b) = (self.get(s0), self.get(s1));
                 self.used(inst, nexts);
@@ -564,6 +570,14 @@ impl Allocator<'_> {
     /// The last operand: in a register, or in memory if it is needed but once or registers are scarce.
     fn last(&mut self, inst: &Inst, v: V, next: u32) -> Rm {
         let held = self.register[v.0 as usize] != 255;
+        // Registers that results take are fewer than it seems: what is in flight has its own.
+        if !held
+            && self.host == Host::Avx2
+            && inst.ins.elem != REGISTERS_ONLY
+            && let Some(at) = self.constant_in_memory(v)
+        {
+            return at;
+        }
         let scarce = || self.vectors[..self.host.vectors()].iter().all(|&x| x != FREE);
         if !held && inst.round.is_none() && (next == NEVER || scarce()) {
             let home = self.code.home(v);
@@ -616,6 +630,11 @@ impl Allocator<'_> {
                 let at = Mem::Constant(self.asm.vector(x));
                 self.op(MOVE, r, 0, Rm::Mem(at), plain);
             }
+            Home::SecondEight(x) => {
+                let at = Mem::Constant(self.asm.vector(x) + 32);
+                self.op(MOVE, r, 0, Rm::Mem(at), plain);
+            }
+            Home::Pooled(at) => self.op(MOVE, r, 0, Rm::Mem(Mem::Constant(at)), plain),
             Home::Sgpr(code) => self.broadcast(BROADCAST32, r, sgpr(code)),
             Home::SgprPair(code) => self.broadcast(BROADCAST64, r, sgpr(code)),
             Home::Lanes(code) if !self.host.has_masks() => self.expand_lanes(code, r),

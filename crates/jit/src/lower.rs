@@ -10,9 +10,10 @@ mod logic;
 mod memory;
 mod nodes;
 mod operations;
+mod order;
 mod packed;
 
-use self::nodes::{is_word_compare, spreads_nan};
+use self::nodes::{is_word_compare, lower_half_of, spreads_nan};
 use crate::allocate::{Class, Code, Home, Inst, Kind, NONE, V};
 use crate::host::Host;
 use crate::input::Input;
@@ -47,6 +48,7 @@ struct Room {
     values: Vec<Pair>,
     uses: Vec<u32>,
     joined: Vec<bool>,
+    in_order: Vec<bool>,
     leaves: Vec<(Home, V)>,
     /// By node: whether a rare part must be checked for.
     checks: Vec<bool>,
@@ -65,8 +67,11 @@ struct Lowerer<'a> {
     uses: Vec<u32>,
     /// By node: it may become one instruction with a node that uses it.
     joined: Vec<bool>,
+    /// By node: a long's halves have lanes as conversions of words do, not as AVX2 puts words together.
+    in_order: Vec<bool>,
+    any_in_order: bool,
     leaves: Vec<(Home, V)>,
-    /// Masks for the halves of longs, and words whose halves are apart.
+    /// Masks for the halves of longs, words whose halves are apart, and bits of places in tables.
     halves: Vec<(V, Pair)>,
     /// Lanes that need a rare part.
     needed: V,
@@ -93,6 +98,8 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
         values: filled(take(&mut room.values), nodes.len(), [NONE; 2]),
         uses: filled(take(&mut room.uses), nodes.len(), 0),
         joined: filled(take(&mut room.joined), nodes.len(), false),
+        in_order: filled(take(&mut room.in_order), nodes.len(), false),
+        any_in_order: false,
         leaves: filled(take(&mut room.leaves), 0, (Home::None, NONE)),
         halves: Vec::new(),
         needed: NONE,
@@ -128,10 +135,13 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
             Node::Merge(_, [_, _, common]) if version == Version::Hopeful => {
                 if l.uses[at] > 0 {
                     l.values[at] = l.get(common);
+                    l.in_order[at] = l.in_order[common.0 as usize];
                 }
             }
             _ if l.uses[at] == 0 || l.deferred(at) || l.may_be_packed(at) => {}
-            node => l.values[at] = l.node(node),
+            _ => {
+                l.get(Value(at as u32));
+            }
         }
         at += 1;
     }
@@ -140,8 +150,8 @@ pub fn lower(strip: &Strip, version: Version, host: Host, pcs: &dyn Fn(usize) ->
         Version::Loads => l.load(),
         _ => l.results(),
     }
-    let Lowerer { code, values, uses, joined, leaves, .. } = l;
-    ROOMS.put(Room { values, uses, joined, leaves, ..room });
+    let Lowerer { code, values, uses, joined, in_order, leaves, .. } = l;
+    ROOMS.put(Room { values, uses, joined, in_order, leaves, ..room });
     code
 }
 
@@ -247,8 +257,9 @@ impl Lowerer<'_> {
             if self.uses[at] == 0 {
                 continue;
             }
-            for v in node.operands() {
-                self.uses[v.0 as usize] += 1;
+            match *node {
+                Node::Word(word::h2f, [a, ..], _) => self.uses[lower_half_of(nodes, a).0 as usize] += 1,
+                _ => node.operands().iter().for_each(|v| self.uses[v.0 as usize] += 1),
             }
             self.note_joined(node);
             if hopeful && spreads_nan(node) && covered[at] != u32::MAX {
@@ -289,7 +300,9 @@ impl Lowerer<'_> {
     fn get(&mut self, v: Value) -> Pair {
         let at = v.0 as usize;
         if self.values[at][0] == NONE {
-            self.values[at] = self.node(self.strip.program.nodes[at]);
+            let node = self.strip.program.nodes[at];
+            self.in_order[at] = self.narrow_host() && self.comes_in_order(at);
+            self.values[at] = self.node(node, self.in_order[at]);
         }
         self.values[at]
     }
@@ -448,7 +461,8 @@ impl Lowerer<'_> {
         }
     }
 
-    fn node(&mut self, node: Node) -> Pair {
+    /// What a node is; the halves of a long have their lanes in order or not.
+    fn node(&mut self, node: Node, in_order: bool) -> Pair {
         match node {
             Node::Input(n, _) => match Input::of(n) {
                 Input::Vgpr(r) => one(self.leaf(Class::Vector, Home::File(r))),
@@ -480,8 +494,8 @@ impl Lowerer<'_> {
                 {
                     return made;
                 }
-                let (a, b) = (self.get(a), self.get(b));
                 let long = ty == Type::Long;
+                let (a, b) = (self.get_ordered(a, in_order), self.get_ordered(b, in_order));
                 let ins = match op {
                     Operator::Add => [PADDD, PADDQ][long as usize],
                     Operator::Sub => [PSUBD, PSUBQ][long as usize],
@@ -497,6 +511,9 @@ impl Lowerer<'_> {
                 })
             }
             Node::Not(Type::Mask, a) => {
+                if let Some(made) = self.not_below(a) {
+                    return one(made);
+                }
                 if let Node::Word(word::eq, operands, _) = self.strip.program.nodes[a.0 as usize]
                     && self.values[a.0 as usize][0] == NONE
                     && self.deferred(a.0 as usize)
@@ -532,7 +549,7 @@ impl Lowerer<'_> {
                 {
                     return one(made);
                 }
-                let (m, t, f) = (self.get(m)[0], self.get(t), self.get(f));
+                let (m, t, f) = (self.get(m)[0], self.get_ordered(t, false), self.get_ordered(f, false));
                 match ty {
                     Type::Long => {
                         let halves = self.mask_halves(m);
@@ -553,7 +570,7 @@ impl Lowerer<'_> {
                 {
                     return packed;
                 }
-                self.word(op, operands, round)
+                self.word(op, operands, round, in_order)
             }
             Node::Long(op, operands, round) => self.long(op, operands, round),
             // It is no value.

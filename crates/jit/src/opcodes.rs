@@ -45,6 +45,9 @@ pub(crate) const PMOVSXDQ: Ins = registers(2, 1, 0, 0x25);
 pub(crate) const EXTRACT: Ins = registers(3, 1, 1, 0x3b);
 pub(crate) const INSERT: Ins = registers(3, 1, 1, 0x3a);
 pub(crate) const PERMW: Ins = whole(2, 1, 1, 0x8d);
+pub(crate) const PMINUD: Ins = ins(2, 1, 0, 0x3b);
+pub(crate) const PMAXUD: Ins = ins(2, 1, 0, 0x3f);
+pub(crate) const PERMD: Ins = ins(2, 1, 0, 0x36);
 pub(crate) const PERMT2D: Ins = ins(2, 1, 0, 0x7e);
 pub(crate) const PSHUFB: Ins = whole(2, 1, 0, 0x00);
 pub(crate) const BLENDD: Ins = ins(2, 1, 0, 0x64);
@@ -56,6 +59,9 @@ pub(crate) const TESTD: Ins = ins(2, 1, 0, 0x27);
 pub(crate) const TESTQ: Ins = ins(2, 1, 1, 0x27);
 pub(crate) const TESTND: Ins = ins(2, 2, 0, 0x27);
 pub(crate) const TESTNQ: Ins = ins(2, 2, 1, 0x27);
+/// f32 of f16, and back.
+pub(crate) const CVTPH2PS: Ins = registers(2, 1, 0, 0x13);
+pub(crate) const CVTPS2PH: Ins = registers(3, 1, 0, 0x1d);
 /// The lesser or greater of two floats, zeros by their signs.
 pub(crate) const RANGEPS: Ins = ins(3, 1, 0, 0x50);
 pub(crate) const RANGEPD: Ins = ins(3, 1, 1, 0x50);
@@ -196,6 +202,8 @@ pub(crate) const PUNPCKLQDQ: Ins = whole(1, 1, 0, 0x6c);
 pub(crate) const PUNPCKHQDQ: Ins = whole(1, 1, 0, 0x6d);
 pub(crate) const SHUFPS: Ins = whole(1, 0, 0, 0xc6);
 pub(crate) const PERMQ: Ins = whole(3, 1, 1, 0x00);
+/// Two of the four halves of two vectors.
+pub(crate) const PERM128: Ins = whole(3, 1, 0, 0x46);
 pub(crate) const EXTRACT128: Ins = registers(3, 1, 0, 0x39);
 pub(crate) const INSERT128: Ins = registers(3, 1, 0, 0x38);
 pub(crate) const MAXPS: Ins = whole(1, 0, 0, 0x5f);

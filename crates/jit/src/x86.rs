@@ -224,6 +224,20 @@ impl Asm {
         at
     }
 
+    /// The place of 32 bytes among the constants, of which each eight are the same.
+    pub fn splat(&mut self, value: u64) -> u32 {
+        if let Some(&at) = self.known.get(&(value, 32)) {
+            return at;
+        }
+        while !self.pool.len().is_multiple_of(32) {
+            self.pool.push(0);
+        }
+        let at = self.pool.len() as u32;
+        (0..4).for_each(|_| self.pool.extend(value.to_le_bytes()));
+        self.known.insert((value, 32), at);
+        at
+    }
+
     /// The place of a whole vector among the constants.
     pub fn vector(&mut self, value: &'static [u32; 16]) -> u32 {
         let key = (value.as_ptr() as u64, 64);

@@ -1,7 +1,10 @@
 //! What is done otherwise where masks are vectors, and where instructions have no round mode of their own.
 
-use super::{Allocator, Class, Deco, EQUAL, Exits, Home, Inst, Kind, MOVE, NEVER, NONE, XOR, fixed, memory};
+use super::{
+    Allocator, Class, Deco, EQUAL, Exits, Home, Inst, Kind, MOVE, NEVER, NONE, V, XOR, fixed, memory,
+};
 use crate::host::Host;
+use crate::opcodes::EXTRACT128;
 use crate::x86::{Cond, Ins, Mem, Rm, ins, whole};
 
 const AND: Ins = ins(1, 1, 0, 0xdb);
@@ -33,6 +36,22 @@ impl Allocator<'_> {
         self.round = round;
     }
 
+    /// A constant as a whole vector in memory, as instructions without broadcasts of their own take it.
+    pub(super) fn constant_in_memory(&mut self, v: V) -> Option<Rm> {
+        let at = match self.code.home(v) {
+            // That is made of nothing.
+            Home::Splat32(0) | Home::Splat64(0) => return None,
+            Home::Splat32(n) => self.asm.splat(n as u64 | (n as u64) << 32),
+            Home::Splat64(n) => self.asm.splat(n),
+            Home::Vector(x) => self.asm.vector(x),
+            Home::SecondEight(x) => self.asm.vector(x) + 32,
+            Home::Pooled(at) => at,
+            _ => return None,
+        };
+        self.code.homes[v.0 as usize] = Home::Pooled(at);
+        Some(Rm::Mem(Mem::Constant(at)))
+    }
+
     /// A lane's dword for each bit of a mask.
     pub(super) fn expand_lanes(&mut self, code: u8, r: u8) {
         let bits = Rm::Mem(Mem::Constant(self.asm.vector(&BITS)));
@@ -50,7 +69,17 @@ impl Allocator<'_> {
         self.op(EQUAL, r, r, bits, Deco::default());
     }
 
-    /// The instructions that look at masks; false if this is none of them.
+    /// A half of a vector in memory, or all of it in a register.
+    fn half_of(&mut self, v: V, half: u8) -> Rm {
+        match self.code.home(v) {
+            Home::File(r) if self.register[v.0 as usize] == 255 => {
+                Rm::Mem(Mem::At(fixed::FILE, r as i32 * 256 + half as i32 * 16))
+            }
+            _ => Rm::Reg(self.get(v)),
+        }
+    }
+
+    /// The instructions that look at masks, or that AVX-512 has no need of; false if this is none of them.
     pub(super) fn without_masks(&mut self, inst: &Inst, nexts: &[u32; 4], exits: &Exits<'_>) -> bool {
         let [s0, s1, s2, mask] = inst.src;
         match inst.kind {
@@ -60,6 +89,17 @@ impl Allocator<'_> {
                 self.used(inst, nexts);
                 let d = self.make(inst.dst);
                 self.op(inst.ins, d, a, b, Deco { imm: Some(m << 4), ..Deco::default() });
+            }
+            Kind::Widen(half) => {
+                let a = self.half_of(s0, half);
+                self.used(inst, nexts);
+                let d = self.make(inst.dst);
+                if let (Rm::Reg(a), 1) = (a, half) {
+                    self.op(EXTRACT128, a, 0, Rm::Reg(d), Deco { imm: Some(1), ..Deco::default() });
+                    self.op(inst.ins, d, 0, Rm::Reg(d), Deco::default());
+                } else {
+                    self.op(inst.ins, d, 0, a, Deco::default());
+                }
             }
             Kind::Gather(table) => {
                 let (index, m) = (self.get(s0), self.get(mask));

@@ -6,12 +6,13 @@ use crate::allocate::{Class, Home, Inst, Kind, NONE, V};
 use crate::opcodes::*;
 use crate::x86::{Ins, ins};
 use wavemill_sem::record::operation::{long, word};
+use wavemill_sem::record::{Node, Value};
 
 /// The upper word of 2^52 as a float: the lower word of such numbers counts ones.
 const TWO_52: u32 = 0x4330_0000;
 
 impl Lowerer<'_> {
-    fn with_imm(&mut self, ins: Ins, imm: u8, a: V, b: V) -> V {
+    pub(super) fn with_imm(&mut self, ins: Ins, imm: u8, a: V, b: V) -> V {
         let inst = Inst { ins, imm: Some(imm), src: [a, b, NONE, NONE], ..blank(Kind::Binary) };
         self.made(Class::Vector, inst)
     }
@@ -40,10 +41,10 @@ impl Lowerer<'_> {
         self.integer(PERMQ, a, SWAP_MIDDLE)
     }
 
-    /// Words of the four that each of two conversions of longs has made.
-    fn gathered(&mut self, [low, high]: Pair) -> V {
-        let both = self.with_imm(INSERT128, 1, low, high);
-        self.swap_middle(both)
+    /// Words of the four that each of two conversions of longs has made, whose lanes were in order or not.
+    fn gathered(&mut self, halves: Pair, in_order: bool) -> V {
+        let both = self.insert(halves);
+        if in_order { both } else { self.swap_middle(both) }
     }
 
     /// A value with its sign bits changed, so that unsigned numbers compare as signed ones do.
@@ -79,6 +80,22 @@ impl Lowerer<'_> {
         self.in_lanes(m, under)
     }
 
+    /// The lanes of which one unsigned number is not below another, if a mask is the opposite and nobody has made it.
+    pub(super) fn not_below(&mut self, below: Value) -> Option<V> {
+        let at = below.0 as usize;
+        let Node::Word(word::lt_u, [a, b, _], _) = self.strip.program.nodes[at] else { return None };
+        if !self.narrow_host() || self.values[at][0] != NONE || !self.deferred(at) {
+            return None;
+        }
+        let (a, b) = (self.get(a)[0], self.get(b)[0]);
+        let (kept, how, limit) = match self.code.home(a) {
+            Home::None => (a, PMAXUD, b),
+            _ => (b, PMINUD, a),
+        };
+        let chosen = self.binary(how, kept, limit);
+        Some(self.binary(PCMPEQD, chosen, kept))
+    }
+
     fn in_lanes(&mut self, m: V, under: V) -> V {
         match under == NONE || self.code.home(under) == Home::Ones {
             true => m,
@@ -87,7 +104,7 @@ impl Lowerer<'_> {
     }
 
     /// Operations on words that AVX-512 has other instructions for; none for the rest, and for AVX-512.
-    pub(super) fn avx2_word(&mut self, op: word, a: V, b: V, c: V) -> Option<Pair> {
+    pub(super) fn avx2_word(&mut self, op: word, [a, b, c]: [V; 3], in_order: bool) -> Option<Pair> {
         if !self.narrow_host() {
             return None;
         }
@@ -120,8 +137,8 @@ impl Lowerer<'_> {
                 one(self.blend(PBLENDVB, upper, a, b))
             }
             word::flush => one(self.flush_by_vector((PCMPEQD, PANDD), a, b, c)),
-            word::fmin => one(self.both_ways(MINPS, PORD, a, b)),
-            word::fmax => one(self.both_ways(MAXPS, PANDD, a, b)),
+            word::fmin => one(self.lesser(a, b)),
+            word::fmax => one(self.greater(a, b)),
             word::u2f => {
                 // Both halves are exact, and so is all but their sum.
                 let (low, scale) = (self.splat(0xffff), self.splat(65536f32.to_bits()));
@@ -159,7 +176,7 @@ impl Lowerer<'_> {
                 let order = self.vector(&LOWER_HALVES);
                 let halves = self.binary(PSHUFB, a, order);
                 let halves = self.swap_middle(halves);
-                one(self.unary(registers(2, 1, 0, 0x13), halves))
+                one(self.unary(CVTPH2PS, halves))
             }
             word::f2h_pair => {
                 let (low, high) = (self.half(a, 0), self.half(b, 0));
@@ -168,7 +185,7 @@ impl Lowerer<'_> {
             }
             word::f2d => {
                 let convert = registers(1, 0, 0, 0x5a);
-                let a = self.swap_middle(a);
+                let a = if in_order { a } else { self.swap_middle(a) };
                 let upper = self.narrow(EXTRACT128, a, Some(1));
                 [self.unary(convert, a), self.unary(convert, upper)]
             }
@@ -179,6 +196,59 @@ impl Lowerer<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// What a table has at a place in it: all eights are looked into, and the place's upper bits choose.
+    pub(super) fn lookup_by_eights(&mut self, at: V, table: &'static [[u32; 16]]) -> V {
+        let [eights, sixteens] = self.upper_bits(at);
+        let mut found = Vec::with_capacity(4);
+        for part in table {
+            let halves = [Home::Vector(part), Home::SecondEight(part)];
+            let mut found_in = [NONE; 2];
+            for ((found, eight), home) in found_in.iter_mut().zip(part.chunks(8)).zip(halves) {
+                let eight = if eight.iter().all(|&n| n == 0) { Home::Splat32(0) } else { home };
+                let eight = self.leaf(Class::Vector, eight);
+                *found = if self.is_zero(eight) { eight } else { self.binary(PERMD, at, eight) };
+            }
+            let [low, high] = found_in;
+            found.push(self.choose(eights, high, low));
+        }
+        let mut upper = sixteens;
+        let mut bit = 4;
+        while found.len() > 1 {
+            if bit > 4 {
+                upper = self.shift(SHIFTD, LEFT, at, 31 - bit);
+            }
+            let chosen = found.chunks(2).map(|pair| match *pair {
+                [low, high] => self.choose(upper, high, low),
+                _ => pair[0],
+            });
+            found = chosen.collect();
+            bit += 1;
+        }
+        found[0]
+    }
+
+    /// One of two by a sign, or both if they are zeros.
+    fn choose(&mut self, sign: V, t: V, f: V) -> V {
+        match self.is_zero(t) && self.is_zero(f) {
+            true => f,
+            false => self.blend(BLENDVPS, sign, t, f),
+        }
+    }
+
+    fn is_zero(&self, v: V) -> bool {
+        self.code.home(v) == Home::Splat32(0)
+    }
+
+    /// Bits 3 and 4 of places in tables as signs, which is what blends look at.
+    fn upper_bits(&mut self, at: V) -> Pair {
+        if let Some(&(_, bits)) = self.halves.iter().find(|(v, _)| *v == at) {
+            return bits;
+        }
+        let bits = [28, 27].map(|by| self.shift(SHIFTD, LEFT, at, by));
+        self.halves.push((at, bits));
+        bits
     }
 
     /// Nothing but the sign in the lanes whose `t` has none of some bits.
@@ -193,9 +263,15 @@ impl Lowerer<'_> {
         self.binary(PANDN, lost, a)
     }
 
+    /// f32 of the f16 in a half of a vector.
+    pub(super) fn widen_half(&mut self, a: V, half: u8) -> V {
+        let src = [a, NONE, NONE, NONE];
+        self.made(Class::Vector, Inst { ins: CVTPH2PS, src, ..blank(Kind::Widen(half)) })
+    }
+
     /// The lesser or greater of two floats: the instruction gives its second operand where both are the same, so that both zeros
     /// are had, if that is what they are.
-    fn both_ways(&mut self, ins: Ins, together: Ins, a: V, b: V) -> V {
+    pub(super) fn both_ways(&mut self, ins: Ins, together: Ins, a: V, b: V) -> V {
         let (first, second) = (self.binary(ins, a, b), self.binary(ins, b, a));
         self.binary(together, first, second)
     }
@@ -207,7 +283,8 @@ impl Lowerer<'_> {
             true => [MULPD, ADDPD, SUBPD, CMPPD, PXORQ, PANDQ, PORQ, PADDQ],
             false => [MULPS, ADDPS, SUBPS, CMPPS, PXORD, PANDD, PORD, PADDD],
         };
-        let product = self.either(multiply, a, b);
+        let one = if long { Home::Splat64(1f64.to_bits()) } else { Home::Splat32(1f32.to_bits()) };
+        let product = if self.code.home(b) == one { a } else { self.either(multiply, a, b) };
         let sum = self.either(add, product, c);
         let second = self.binary(subtract, sum, product);
         let first = self.binary(subtract, sum, second);
@@ -243,7 +320,7 @@ impl Lowerer<'_> {
         op: long,
         [a, b, c]: [Pair; 3],
         by: Option<u64>,
-        rounded: Option<u8>,
+        (rounded, in_order): (Option<u8>, bool),
     ) -> Option<Pair> {
         if !self.narrow_host() {
             return None;
@@ -271,7 +348,7 @@ impl Lowerer<'_> {
                         Inst { ins: ins(1, 1, 1, 0x5a), round, src, ..blank(Kind::Unary) },
                     )
                 });
-                one(self.gathered(halves))
+                one(self.gathered(halves, in_order))
             }
             long::d2i => {
                 let most = self.splat64(2_147_483_647f64.to_bits());
@@ -281,7 +358,7 @@ impl Lowerer<'_> {
                     let a = self.binary(PANDQ, a, number);
                     self.unary(ins(1, 1, 1, 0xe6), a)
                 });
-                one(self.gathered(halves))
+                one(self.gathered(halves, in_order))
             }
             long::d2u => {
                 // The second operand is what comes of NaNs; whole numbers are the lower words of what 2^52 is added to.

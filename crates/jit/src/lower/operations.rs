@@ -1,6 +1,6 @@
 //! Operations on words and longs as instructions.
 
-use super::nodes::is_word_compare_op;
+use super::nodes::{is_word_compare_op, lower_half_of};
 use super::{Lowerer, Pair, blank, one, rounding};
 use crate::allocate::{Class, Home, Inst, Kind, NONE, V};
 use crate::opcodes::*;
@@ -10,17 +10,21 @@ use wavemill_sem::record::{Node, Operator, Type, Value};
 use wavemill_sem::soft::Round;
 
 impl Lowerer<'_> {
-    pub(super) fn word(&mut self, op: word, operands: [Value; 3], round: Round) -> Pair {
+    pub(super) fn word(&mut self, op: word, operands: [Value; 3], round: Round, in_order: bool) -> Pair {
         if is_word_compare_op(op) {
             return one(self.word_compare(op, operands, NONE));
         }
         let by = self.constant(operands[1]);
         let count = op.operands().len();
-        let a = self.get(operands[0])[0];
+        let first = match op {
+            word::h2f => lower_half_of(&self.strip.program.nodes, operands[0]),
+            _ => operands[0],
+        };
+        let a = self.get(first)[0];
         let b = if count > 1 { self.get(operands[1])[0] } else { NONE };
         let c = if count > 2 { self.get(operands[2])[0] } else { NONE };
         let rounded = Some(rounding(round));
-        if let Some(done) = self.avx2_word(op, a, b, c) {
+        if let Some(done) = self.avx2_word(op, [a, b, c], in_order) {
             return done;
         }
         match op {
@@ -28,8 +32,8 @@ impl Lowerer<'_> {
             word::shl => one(self.word_shift(PSLLVD, LEFT, a, b, by)),
             word::shr => one(self.word_shift(PSRLVD, RIGHT, a, b, by)),
             word::sar => one(self.word_shift(PSRAVD, ARITHMETIC, a, b, by)),
-            word::min_u => one(self.either(ins(2, 1, 0, 0x3b), a, b)),
-            word::max_u => one(self.either(ins(2, 1, 0, 0x3f), a, b)),
+            word::min_u => one(self.either(PMINUD, a, b)),
+            word::max_u => one(self.either(PMAXUD, a, b)),
             word::min_i => one(self.either(ins(2, 1, 0, 0x39), a, b)),
             word::max_i => one(self.either(ins(2, 1, 0, 0x3d), a, b)),
             word::mul_hi_u => one(self.multiply_high(PMULUDQ, a, b)),
@@ -70,8 +74,8 @@ impl Lowerer<'_> {
             }
             word::dot_i16 => one(self.binary(whole(1, 1, 0, 0xf5), a, b)),
             word::flush => one(self.flush((TESTND, PANDD), 1 << 31, a, b, c)),
-            word::fmin => one(self.range(RANGEPS, a, b, LESSER)),
-            word::fmax => one(self.range(RANGEPS, a, b, GREATER)),
+            word::fmin => one(self.lesser(a, b)),
+            word::fmax => one(self.greater(a, b)),
             word::fadd => one(self.either(ADDPS, a, b)),
             word::fsub => one(self.binary(ins(1, 0, 0, 0x5c), a, b)),
             word::fmul => one(self.either(MULPS, a, b)),
@@ -108,22 +112,22 @@ impl Lowerer<'_> {
             word::h2f => {
                 let known = self.halves.iter().find(|(v, _)| *v == a).map(|&(_, [low, _])| low);
                 let halves = known.unwrap_or_else(|| self.narrow(registers(2, 2, 0, 0x33), a, None));
-                one(self.unary(registers(2, 1, 0, 0x13), halves))
+                one(self.unary(CVTPH2PS, halves))
             }
             word::h2f_high => {
                 let upper = self.words_apart(a)[1];
-                one(self.unary(registers(2, 1, 0, 0x13), upper))
+                one(self.unary(CVTPH2PS, upper))
             }
             word::f2h => one(self.half(a, 0)),
             word::f2h_pair => {
-                let halves = [a, b].map(|a| self.narrow(registers(3, 1, 0, 0x1d), a, Some(0)));
+                let halves = [a, b].map(|a| self.narrow(CVTPS2PH, a, Some(0)));
                 let (both, order) = (self.insert(halves), self.vector(&BY_TURNS));
                 one(self.binary(PERMW, order, both))
             }
             word::f2h_round => one(self.half(a, rounding(round))),
             word::fhalf => {
-                let halves = self.narrow(registers(3, 1, 0, 0x1d), a, Some(rounding(round)));
-                one(self.unary(registers(2, 1, 0, 0x13), halves))
+                let halves = self.narrow(CVTPS2PH, a, Some(rounding(round)));
+                one(self.unary(CVTPH2PS, halves))
             }
             word::f2d => self.widen(registers(1, 0, 0, 0x5a), a),
             word::i2d => self.widen(registers(1, 2, 0, 0xe6), a),
@@ -134,11 +138,12 @@ impl Lowerer<'_> {
     pub(super) fn long(&mut self, op: long, operands: [Value; 3], round: Round) -> Pair {
         let by = self.constant(operands[1]);
         let count = op.operands().len();
-        let a = self.get(operands[0]);
-        let b = if count > 1 { self.get(operands[1]) } else { [NONE; 2] };
-        let c = if count > 2 { self.get(operands[2]) } else { [NONE; 2] };
+        let order = self.order_for(op, &operands[..count]);
+        let a = self.get_ordered(operands[0], order);
+        let b = if count > 1 { self.get_ordered(operands[1], order) } else { [NONE; 2] };
+        let c = if count > 2 { self.get_ordered(operands[2], order) } else { [NONE; 2] };
         let rounded = Some(rounding(round));
-        if let Some(done) = self.avx2_long(op, [a, b, c], by, rounded) {
+        if let Some(done) = self.avx2_long(op, [a, b, c], by, (rounded, order)) {
             return done;
         }
         let two = |l: &mut Self, ins: Ins| [l.either(ins, a[0], b[0]), l.either(ins, a[1], b[1])];
@@ -215,8 +220,7 @@ impl Lowerer<'_> {
     /// What a table has at a place; zero beyond it.
     pub(super) fn lookup(&mut self, place: Value, table: &'static [u32]) -> V {
         let at = self.get(place)[0];
-        let in_registers =
-            !table.is_empty() && table.len().is_multiple_of(16) && table.len() <= 64 && !self.narrow_host();
+        let in_registers = !table.is_empty() && table.len().is_multiple_of(16) && table.len() <= 64;
         let within = |v: Value| self.constant(v).is_some_and(|n| n < table.len() as u64);
         let always_inside = match self.strip.program.nodes[place.0 as usize] {
             Node::Operator(Operator::And, _, operands) => operands.into_iter().any(within),
@@ -228,15 +232,15 @@ impl Lowerer<'_> {
             let len = self.splat(table.len() as u32);
             self.compare(PCMPUD, at, len, INT_LESS, NONE)
         };
-        let permute = ins(2, 1, 0, 0x36);
         let found = match table.as_chunks::<16>() {
             // In registers: fetching lane by lane takes several times as long.
+            (parts, []) if in_registers && self.narrow_host() => self.lookup_by_eights(at, parts),
             (parts, []) if in_registers => {
                 let mut halves = [NONE; 2];
                 for (half, parts) in halves.iter_mut().zip(parts.chunks(2)) {
                     let first = self.vector(&parts[0]);
                     *half = match parts.get(1) {
-                        None => self.binary(permute, at, first),
+                        None => self.binary(PERMD, at, first),
                         Some(second) => {
                             let src = [first, at, self.vector(second), NONE];
                             self.made(Class::Vector, Inst { ins: PERMT2D, src, ..blank(Kind::Tied) })
@@ -277,7 +281,7 @@ impl Lowerer<'_> {
             (0..=0xff, _) => self.integer(ins(1, 1, 0, 0x70), a, control as u8),
             (_, Some(from)) => {
                 let from = self.vector(from);
-                self.binary(ins(2, 1, 0, 0x36), from, a)
+                self.binary(PERMD, from, a)
             }
             // There are none.
             _ => a,
@@ -367,12 +371,9 @@ impl Lowerer<'_> {
         halves
     }
 
-    /// Sixteen lanes from two halves.
+    /// All lanes from two halves.
     pub(super) fn insert(&mut self, [low, high]: Pair) -> V {
-        self.made(
-            Class::Vector,
-            Inst { ins: INSERT, imm: Some(1), src: [low, high, NONE, NONE], ..blank(Kind::Binary) },
-        )
+        self.with_imm(if self.narrow_host() { INSERT128 } else { INSERT }, 1, low, high)
     }
 
     fn join(&mut self, a: V, b: V) -> Pair {
@@ -428,6 +429,22 @@ impl Lowerer<'_> {
         self.made(Class::Vector, Inst { ins: and, src: [a, a, sign, tiny], ..blank(Kind::Tied) })
     }
 
+    /// The lesser of two f32, zeros by their signs.
+    pub(super) fn lesser(&mut self, a: V, b: V) -> V {
+        match self.narrow_host() {
+            true => self.both_ways(MINPS, PORD, a, b),
+            false => self.range(RANGEPS, a, b, LESSER),
+        }
+    }
+
+    /// The greater.
+    pub(super) fn greater(&mut self, a: V, b: V) -> V {
+        match self.narrow_host() {
+            true => self.both_ways(MAXPS, PANDD, a, b),
+            false => self.range(RANGEPS, a, b, GREATER),
+        }
+    }
+
     pub(super) fn range(&mut self, ins: Ins, a: V, b: V, how: u8) -> V {
         // What is in memory had better be the second.
         let (a, b) = if self.code.home(a) == Home::None { (a, b) } else { (b, a) };
@@ -446,7 +463,7 @@ impl Lowerer<'_> {
     }
 
     pub(super) fn half(&mut self, a: V, round: u8) -> V {
-        let halves = self.narrow(registers(3, 1, 0, 0x1d), a, Some(round));
+        let halves = self.narrow(CVTPS2PH, a, Some(round));
         self.unary(registers(2, 1, 0, 0x33), halves)
     }
 }

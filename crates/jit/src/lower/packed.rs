@@ -2,6 +2,7 @@
 //! two vectors of them, so that nothing is put in order before and after. A lane is two numbers then, which only matters
 //! to masks: it is done where all lanes are active.
 
+use super::nodes::lower_half_of;
 use super::{Lowerer, Pair, Version};
 use crate::allocate::NONE;
 use crate::opcodes::*;
@@ -14,7 +15,6 @@ impl Lowerer<'_> {
         let nodes = &self.strip.program.nodes;
         let all = matches!(self.strip.active[..], [(_, v)] if self.constant(v) == Some(1));
         all && self.version == Version::Hopeful
-            && !self.narrow_host()
             && nodes.iter().any(|node| matches!(node, Node::Word(word::f2h_pair, ..)))
     }
 
@@ -64,10 +64,13 @@ impl Lowerer<'_> {
                 [v, v]
             }
             (Node::Word(word::h2f, [a, ..], _), _) => {
-                let a = self.get(a)[0];
-                let convert = registers(2, 1, 0, 0x13);
-                let second = self.narrow(EXTRACT, a, Some(1));
-                [self.unary(convert, a), self.unary(convert, second)]
+                let a = self.get(lower_half_of(nodes, a))[0];
+                if self.narrow_host() {
+                    [0, 1].map(|half| self.widen_half(a, half))
+                } else {
+                    let second = self.narrow(EXTRACT, a, Some(1));
+                    [a, second].map(|a| self.unary(CVTPH2PS, a))
+                }
             }
             (Node::Word(op, a, _), Node::Word(_, b, _)) => {
                 let mut of = [[NONE; 2]; 3];
@@ -81,8 +84,8 @@ impl Lowerer<'_> {
                         word::ffma_odd => self.fma_odd((FMAPS, TESTD, BLENDD), one_bit, a, b, c),
                         word::fadd => self.either(ADDPS, a, b),
                         word::fmul => self.either(MULPS, a, b),
-                        word::fmin => self.range(RANGEPS, a, b, LESSER),
-                        _ => self.range(RANGEPS, a, b, GREATER),
+                        word::fmin => self.lesser(a, b),
+                        _ => self.greater(a, b),
                     }
                 })
             }
@@ -98,7 +101,7 @@ impl Lowerer<'_> {
         if !self.packed || !self.alike(low, upper) {
             return None;
         }
-        let halves = self.both(low, upper).map(|v| self.narrow(registers(3, 1, 0, 0x1d), v, Some(0)));
+        let halves = self.both(low, upper).map(|v| self.narrow(CVTPS2PH, v, Some(0)));
         Some([self.insert(halves), NONE])
     }
 
