@@ -64,49 +64,41 @@ fn run_with(
     CODE.with_borrow_mut(|pages| {
         pages.0.fill(0);
         pages.0[..code.len()].copy_from_slice(code);
-        run_at(cpu, engine, &pages.0[..code.len()], buffer, seed, prepare)
+        let code = &pages.0[..code.len()];
+        let memory = Memory::new();
+        buffer.fill(0x0102_0304_3f80_4000);
+        let address = buffer.as_mut_ptr() as u64;
+        // SAFETY: both live until the run is over; the buffer is not looked at meanwhile.
+        unsafe {
+            memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own");
+            memory.add(address, size_of_val(buffer) as u64, true).expect("a range of its own");
+        }
+        let (at, near) = (code.as_ptr() as u64, address + 2048);
+        let mut random = Random(seed | 1);
+        let mut wave: Wave = state(&mut random, cpu, SHAPE, at, near);
+        if random.one_in(8) {
+            unusual(&mut random, &mut wave, (at, code.len() / 4), near);
+        }
+        // The loop's counter.
+        wave.set_sgpr(COUNTER, 3);
+        prepare(&mut random, &mut wave, address);
+        let mut group = GroupShared::new(512);
+        group.scratch_base = near;
+        let event = engine.run(&mut wave, &group, &memory, 2000);
+        engine.invalidate(code.as_ptr() as u64, code.len() as u64);
+        Left {
+            event,
+            pc: wave.pc.wrapping_sub(at),
+            vgprs: (0..SHAPE.vgprs + SHAPE.agprs).filter_map(|r| wave.vgpr(r).copied()).collect(),
+            scalars: (0..128)
+                .map(|c| wave.sgpr(c))
+                .chain([wave.scc as u32, wave.mode, wave.status])
+                .collect(),
+            counted: wave.counters.total(),
+            memory: buffer.to_vec(),
+            lds: group.lds.snapshot(),
+        }
     })
-}
-
-/// The same, with code where it stays.
-fn run_at(
-    cpu: &str,
-    engine: &dyn Engine,
-    code: &[u8],
-    buffer: &mut [u64],
-    seed: u64,
-    prepare: impl Fn(&mut Random, &mut Wave, u64),
-) -> Left {
-    let memory = Memory::new();
-    buffer.fill(0x0102_0304_3f80_4000);
-    let address = buffer.as_mut_ptr() as u64;
-    // SAFETY: both live until the run is over; the buffer is not looked at meanwhile.
-    unsafe {
-        memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own");
-        memory.add(address, size_of_val(buffer) as u64, true).expect("a range of its own");
-    }
-    let (at, near) = (code.as_ptr() as u64, address + 2048);
-    let mut random = Random(seed | 1);
-    let mut wave: Wave = state(&mut random, cpu, SHAPE, at, near);
-    if random.one_in(8) {
-        unusual(&mut random, &mut wave, (at, code.len() / 4), near);
-    }
-    // The loop's counter.
-    wave.set_sgpr(COUNTER, 3);
-    prepare(&mut random, &mut wave, address);
-    let mut group = GroupShared::new(512);
-    group.scratch_base = near;
-    let event = engine.run(&mut wave, &group, &memory, 2000);
-    engine.invalidate(code.as_ptr() as u64, code.len() as u64);
-    Left {
-        event,
-        pc: wave.pc.wrapping_sub(at),
-        vgprs: (0..SHAPE.vgprs + SHAPE.agprs).filter_map(|r| wave.vgpr(r).copied()).collect(),
-        scalars: (0..128).map(|c| wave.sgpr(c)).chain([wave.scc as u32, wave.mode, wave.status]).collect(),
-        counted: wave.counters.total(),
-        memory: buffer.to_vec(),
-        lds: group.lds.snapshot(),
-    }
 }
 
 const COUNTER: u32 = 90;
