@@ -350,6 +350,42 @@ fn code_is_counted_and_given_back() {
     }
 }
 
+/// S_ICACHE_INV has code looked at again, and none of it made again that is as it was, however its instructions are encoded.
+#[test]
+fn code_that_stays_is_compiled_once() {
+    let text = "
+        s_mov_b32 s4, 5
+        s_branch again
+      again:
+        v_add_f32 v1, 0x12345678, v1
+        v_add_u32_sdwa v1, v1, v1 dst_sel:DWORD dst_unused:UNUSED_PAD src0_sel:WORD_1 src1_sel:BYTE_0
+        v_add_u32_dpp v1, v1, v1 row_shr:1 row_mask:0xf bank_mask:0xf
+        v_fma_f32 v1, v1, v1, v1
+        s_mov_b32 s5, 0x12345678
+        s_load_dword s6, s[2:3], 0x0
+        s_waitcnt lgkmcnt(0)
+        global_load_dword v2, v0, s[2:3]
+        ds_read_b32 v3, v0
+        s_icache_inv
+        s_sub_u32 s4, s4, 1
+        s_cmp_lg_u32 s4, 0
+        s_cbranch_scc1 again
+        s_endpgm";
+    let lines = text.lines().filter(|l| !l.trim().is_empty() && !l.ends_with(':')).count() as u64;
+    let code = assemble(text);
+    for jit in &Jit::all(target()) {
+        let memory = Memory::new();
+        // SAFETY: it lives as long as the memory.
+        unsafe { memory.add(code.as_ptr() as u64, code.len() as u64, false).expect("a range of its own") };
+        let mut wave = Wave::new(&target(), Shape { vgprs: 8, agprs: 0 });
+        wave.pc = code.as_ptr() as u64;
+        wave.set_sgpr64(2, code.as_ptr() as u64);
+        assert_eq!(jit.run(&mut wave, &GroupShared::new(256), &memory, u64::MAX), Event::End);
+        assert_eq!(jit.code_stats().map(|s| s.instructions), Some(lines));
+        jit.invalidate(code.as_ptr() as u64, code.len() as u64);
+    }
+}
+
 /// A child shares its parent's code, and must neither change nor trust it.
 #[test]
 fn a_forked_child_runs_in_the_interpreter() {

@@ -42,7 +42,6 @@ thread_local! {
     static CODE: RefCell<Box<Pages<[u8; 8192]>>> = RefCell::new(Box::new(Pages([0; 8192])));
 }
 
-/// Memory for waves.
 fn new_buffer() -> Box<Buffer> {
     Box::new(Pages([0; 512]))
 }

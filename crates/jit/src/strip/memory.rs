@@ -466,22 +466,15 @@ impl Recorder {
         let format = element.select.map(|_| format);
         let place = LaneAddress::Buffer { resource, scalar, offset, constant: constant.into(), format };
         let bytes = element.format.map_or(0, Format::bytes);
+        let access = Access { place, action: Action::Load { signed: false }, bytes, active: self.exec.0, at };
         match what.store {
-            true => self.store_element(inst, &element, (place, bytes), at),
-            false => self.load_element(inst, &element, (place, bytes), at),
+            true => self.store_element(inst, &element, access),
+            false => self.load_element(inst, &element, access),
         }
     }
 
-    fn load_element(
-        &mut self,
-        inst: &Inst,
-        element: &Element,
-        (place, bytes): (LaneAddress, u8),
-        at: usize,
-    ) -> bool {
+    fn load_element(&mut self, inst: &Inst, element: &Element, access: Access) -> bool {
         let number = 4 * self.accesses.len() as u16;
-        let (action, active) = (Action::Load { signed: false }, self.exec.0);
-        let access = Access { place, action, bytes, active, at };
         self.accesses.push(access);
         let mut words = [[w(0)]; 4];
         for (i, word) in (0..).zip(&mut words[..access.dwords()]) {
@@ -499,13 +492,7 @@ impl Recorder {
         true
     }
 
-    fn store_element(
-        &mut self,
-        inst: &Inst,
-        element: &Element,
-        (place, bytes): (LaneAddress, u8),
-        at: usize,
-    ) -> bool {
+    fn store_element(&mut self, inst: &Inst, element: &Element, access: Access) -> bool {
         let Src::Vgpr(data) = inst.src[1] else { return false };
         self.ahead |= self.accesses.iter().any(|a| !a.place.in_share());
         let (mut registers, mut words) = ([[w(0)]; 4], [[w(0)]; 4]);
@@ -513,8 +500,8 @@ impl Recorder {
             *value = [self.vgpr(register)];
         }
         element.store(&registers, &mut words);
-        let (action, active) = (Action::Store(words.map(|[word]| word.0)), self.exec.0);
-        self.accesses.push(Access { place, action, bytes, active, at });
+        let action = Action::Store(words.map(|[word]| word.0));
+        self.accesses.push(Access { action, ..access });
         self.stored = true;
         true
     }

@@ -384,11 +384,6 @@ impl Exec<'_> {
         Some((range, allocation.is_some_and(|a| a.start == range.start)))
     }
 
-    /// What blocks must be decoded for now.
-    pub fn layout(&self) -> Layout {
-        self.layout
-    }
-
     /// Executes an instruction as `sem` has it.
     fn execute(&mut self, inst: &Inst) -> Result<Flow, bus::Fault> {
         self.accesses(inst);
